@@ -91,7 +91,7 @@ def test_standard_input_is_a_file(run: Run, monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_program_without_operators_is_known_by_its_name(run: Run) -> None:
     types = "namespace sample;\ntype Trade = decimal64 price, decimal64 volume;\n"
     code, _, err = run("Types.spl", Types_spl=types)
-    assert (code, "no main composite" in err, "unclear" in err) == (1, True, False)
+    assert (code, "neither a main composite nor an operator" in err, "unclear" in err) == (1, True, False)
     program = 'composite Main { graph () as A = Beacon() { config placement: host("worker-1"); } }\n'
     code, _, err = run("Main.spl", "Types.spl", Main_spl=program, Types_spl=types)
     assert (code, "unclear" in err) == (0, False)

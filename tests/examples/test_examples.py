@@ -13,7 +13,7 @@ from webhook.placement.inventory.inventory import Inventory
 CALLS: Final = 1000
 """Calls of a refused review, at most."""
 
-WHOLE_JOB: Final = 7000
+WHOLE_JOB: Final = 7500
 """Calls where elements that could run one by one have no room together: many ways to place them are tried."""
 
 OF_WHOLE_JOB: Final = frozenset({"refused-job-whole"})

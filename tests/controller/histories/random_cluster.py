@@ -34,7 +34,9 @@ class RandomCluster:
             await asyncio.sleep(seconds)
             what()
 
-        self._late.append(asyncio.create_task(later()))
+        task = asyncio.create_task(later())
+        task.add_done_callback(self._late.remove)
+        self._late.append(task)
 
     def tell(self, what: str) -> None:
         self.story.append(f"{asyncio.get_running_loop().time() - 1000:8.3f} {what}")

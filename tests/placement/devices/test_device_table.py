@@ -49,7 +49,7 @@ def test_slices_share_the_columns_in_which_they_agree() -> None:
         devices.put_slice(on(node, gpu(serial), replace(gpu(serial + 1), name="gpu-x")))
     one, other = kept(devices, "n1"), kept(devices, "n2")
     assert one.header is other.header
-    assert (one.capacity, one.traits, one.rest) == (other.capacity, other.traits, other.rest)
+    assert (one.capacity, one.traits, one.common) == (other.capacity, other.traits, other.common)
     assert one.names is not other.names
     first, second = columns_of(one), columns_of(other)
     assert first["model"] is second["model"]
@@ -71,8 +71,8 @@ def test_devices_with_one_name_differ_from_those_with_two() -> None:
     """The scheduler takes no device of a pool in which a name is there twice."""
     columns = SharedColumns()
     ambiguous = table_of([gpu(0), gpu(0)], columns)
-    assert ambiguous.rest is not table_of([gpu(0), gpu(1)], columns).rest
-    assert ambiguous.rest is table_of([gpu(3), gpu(3)], columns).rest
+    assert ambiguous.common is not table_of([gpu(0), gpu(1)], columns).common
+    assert ambiguous.common is table_of([gpu(3), gpu(3)], columns).common
 
 
 def test_a_slice_that_is_put_again_or_gone_gives_its_columns_back() -> None:

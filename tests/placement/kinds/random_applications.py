@@ -324,7 +324,7 @@ def _workflow(parts: tuple[Part, ...], chance: random.Random) -> Written:
     for at, part in enumerate(parts):
         own = {"name": "x", "image": "i", "resources": part.resources}
         templates.append({"name": f"t{at}", "metadata": part.metadata, "nodeSelector": part.selector, "container": own})
-        steps.append({"name": f"s{at}", "template": f"t{at}", "withItems": [1] * part.count})
+        steps.append({"name": f"s{at}", "template": f"t{at}", "withItems": [1] * chance.randint(1, 3)})
         made.append(replace(part, count=1, apart=True))
     unused = {"name": "unused", "container": {"resources": {"requests": {"cpu": "99"}}}}
     if chance.random() < 0.5:

@@ -296,7 +296,9 @@ class JobHistory:
                 await asyncio.sleep(self.dice.choice([0.5, 2.0, 9.0]))
                 candidate.line.going.set()
 
-            self._late.append(asyncio.create_task(later()))
+            task = asyncio.create_task(later())
+            task.add_done_callback(self._late.remove)  # it keeps the controller with all its caches
+            self._late.append(task)
             self._lead()
             self.tell("the leader before stalls")
 
