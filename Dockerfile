@@ -19,13 +19,13 @@ COPY webhook webhook
 RUN ["/opt/streams-placement/bin/python", "-m", "pip", "install", "--no-deps", "--no-build-isolation", "--no-compile", "."]
 # What no program imports goes:
 # pygments, which rich has to colour sources, for which nothing here asks; tests, types and sources of libraries; parts of
-# numpy; the second copy of HiGHS, which a wheel has for lack of links; extensions of CEL that selectors of devices do not have,
-# and the build of its wheel (bazel-project). Symbols, which only debuggers read, are cut. The bill of materials leaves out
-# what pip uninstalls here.
+# numpy; pydantic's copy of its version 1; the second copy of HiGHS, which a wheel has for lack of links; extensions of CEL that
+# selectors of devices do not have, and the build of its wheel (bazel-project). Symbols, which only debuggers read, are cut. The
+# bill of materials leaves out what pip uninstalls here.
 COPY tools/image tools/image
 RUN /opt/streams-placement/bin/python -m pip uninstall --quiet --yes pygments setuptools pip \
  && find /opt/streams-placement/lib -path '*/numpy/*' -type d -name tests -prune -exec rm -r {} + \
- && find /opt/streams-placement/lib -type d -regex '.*/numpy/\(f2py\|fft\|ma\|polynomial\|random\)' -prune -exec rm -r {} + \
+ && find /opt/streams-placement/lib -type d -regex '.*/\(numpy/\(f2py\|fft\|ma\|polynomial\|random\|testing\)\|pydantic/v1\)' -prune -exec rm -r {} + \
  && find /opt/streams-placement/lib -type f -regex '.*/numpy/_core/_\(simd\|.*_tests\)\..*' -delete \
  && find /opt/streams-placement/lib -type f -name 'libhighs.so.*.*' -delete \
  && find /opt/streams-placement/lib -type f '(' -name '*.py[ix]' -o -name '*.pxd' -o -name '*.[ch]' ')' -delete \
