@@ -58,7 +58,7 @@ def cluster(folder: Path, nodes: int) -> Iterator[Cluster]:
         create_nodes(plane.admin, map(_node, range(nodes)))
         for variant in VARIANTS.values():
             namespace(plane.admin, variant.namespace)
-        running = stack.enter_context(kubelet(plane))
+        running = stack.enter_context(kubelet(plane, pace=1.0))  # probes cost as much as in a cluster
         install(plane, running, {**QUICK, "replicas": 1})
         _create_pools(plane.admin)
         echo, address = stack.enter_context(_echo(plane.admin, folder))

@@ -75,7 +75,7 @@ def plane(folder: Path, *, kinds: bool) -> Iterator[Plane]:
     with ControlPlane(folder) as control:
         create_nodes(control.admin, [node(f"node-{number}") for number in range(NODES)])
         namespace(control.admin, SPACE)
-        with kubelet(control) as running:
+        with kubelet(control, pace=1.0) as running:  # probes cost the processes as much as in a cluster
             install(control, running, _with_kinds(control) if kinds else QUICK)
             yield Plane(control, Chart(control.admin, running), process_ids(control, running))
 

@@ -25,11 +25,16 @@ _ACCOUNT: Final = {"SERVICE_ACCOUNT": "{service_account}"}
 
 
 @contextlib.contextmanager
-def kubelet(plane: ControlPlane, environment: Mapping[str, str] | None = None) -> Iterator[Kubelet]:
-    """The chart's namespace, in which pods are real processes and Services reach them; nothing is installed yet."""
+def kubelet(
+    plane: ControlPlane, environment: Mapping[str, str] | None = None, *, pace: float = 0.1
+) -> Iterator[Kubelet]:
+    """The chart's namespace, in which pods are real processes and Services reach them; nothing is installed yet.
+
+    ``pace`` is that of :class:`Kubelet`: ten probes where a cluster has one, since tests wait for them.
+    """
     if plane.admin.find(f"/api/v1/namespaces/{NAMESPACE}") is None:
         namespace(plane.admin, NAMESPACE)
-    pods = Kubelet(plane, NAMESPACE, programs=_PROGRAMS, environment={**_ACCOUNT, **(environment or {})})
+    pods = Kubelet(plane, NAMESPACE, pace=pace, programs=_PROGRAMS, environment={**_ACCOUNT, **(environment or {})})
     with pods as running, ServiceProxy(plane.admin, NAMESPACE):
         yield running
 

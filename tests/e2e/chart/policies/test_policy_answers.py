@@ -6,7 +6,7 @@ import pytest
 
 from tests.e2e.chart.placement_pods import asking
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
-from tests.e2e.client.api import MERGE, Api, Object, RefusedError
+from tests.e2e.client.api import APPLY, MERGE, Api, Object, RefusedError
 from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import namespace, pod
@@ -56,8 +56,10 @@ def test_without_the_mutating_configuration_a_pod_that_asks_is_refused(admin: Ap
         wanted = asking("p", SPACE)
         until(lambda: message in admin.send("POST", f"{PODS}?dryRun=All", wanted).message, "it is refused")
     finally:
-        configuration["metadata"].pop("resourceVersion")
-        admin.create(configuration)
+        metadata = configuration["metadata"]
+        manager = metadata["managedFields"][0]["manager"]  # helm: the next upgrade must not meet fields of another one
+        configuration["metadata"] = {key: metadata[key] for key in ("name", "labels", "annotations")}
+        admin.call("PATCH", f"{path}?fieldManager={manager}", configuration, content=APPLY)
         until(lambda: admin.send("POST", f"{PODS}?dryRun=All", asking("p", SPACE)).code == 201, "it is honoured")
 
 

@@ -180,6 +180,16 @@ def test_a_host_that_stands_in_an_exclusive_pool_and_in_another_is_no_assignment
     assert integer_program.solve(problem, SECONDS).found is None
 
 
+def test_the_host_of_another_index_is_not_the_one_that_stands() -> None:
+    """The second host has room for the block on the first node only, where the first host stands."""
+    pool = PoolChoice(2, BOTH, standing=((0, 0),))
+    first = Block(1, np.array([True, False]), (1,), hosts=(HostNeed(0, 1),))
+    assert integer_program.solve(_problem(first, pools=(pool,)), SECONDS).found is None
+    solved = integer_program.solve(_problem(replace(first, nodes=BOTH), pools=(pool,)), SECONDS).found
+    assert solved is not None
+    assert (solved.places, solved.hosts) == (((1,),), ({0: 0, 1: 1},))
+
+
 def test_sums_that_are_not_exact_prove_nothing() -> None:
     huge = 2**52
     problem = AssignmentProblem(np.arange(4), np.full((1, 4), huge), (Block(5, np.ones(4, np.bool_), (huge // 2,)),))
