@@ -1,8 +1,10 @@
 """Control planes with the chart, each in a state of its own."""
 
 import contextlib
+import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
 
@@ -86,8 +88,12 @@ def _with_kinds(control: ControlPlane) -> dict[str, Any]:
         control.admin.create(definition(kind))
     for kind in KINDS:
         path = collection_of(kind)
-        until(lambda path=path: control.admin.send("GET", path).code == 200, f"{path} is served")  # type: ignore[misc]
+        until(functools.partial(_is_served, control, path), f"{path} is served")
     return {**QUICK, "workloads": {"kinds": [chart_name(kind) for kind in KINDS]}}
+
+
+def _is_served(control: ControlPlane, path: str) -> bool:
+    return control.admin.send("GET", path).code == HTTPStatus.OK
 
 
 def definition(kind: OperatorKind) -> Object:

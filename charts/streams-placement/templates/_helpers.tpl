@@ -143,7 +143,7 @@ priorityClassName: {{ . }}
 nodeSelector:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-# For every effect: if all nodes were exclusive, the controller that releases them could not run. The policies skip the release's namespace.
+# Tolerates exclusive nodes, whatever the effect of their taint: the controller that releases them must run even if all nodes are exclusive. The policies exempt the release's namespace.
 tolerations:
   {{- toYaml (concat (list (dict "key" "streams.ibm.com/exclusive" "operator" "Exists")) .Values.tolerations | uniq) | nindent 2 }}
 securityContext:

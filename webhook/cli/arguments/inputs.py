@@ -15,12 +15,11 @@ from webhook.convert.bundle import BUNDLE_LIMIT
 from webhook.convert.conversion import Input, kind_of
 from webhook.convert.input_kind import InputKind
 from webhook.convert.source_text import TEXT_LIMIT
+from webhook.convert.spl.scanner import MIXED_MODE
 from webhook.placement.text.problem import escape
 
 _DASH: Final = "-"
 _PROGRAM: Final = ".spl"
-_MIXED_MODE: Final = ".splmm"
-"""How the names of mixed-mode programs end, whose refusal says why they cannot be read."""
 FOLDER_LIMIT: Final = 10_000
 """Programs of one folder: the largest public collection of SPL has some hundred."""
 
@@ -53,8 +52,7 @@ def _input(name: str, kind: str | None) -> Input:
     shown = STDIN if name == _DASH else name
     content = _content(name, BUNDLE_LIMIT)
     input_kind = InputKind(kind) if kind is not None else kind_of(content)
-    if input_kind is None and Path(name).suffix in {_PROGRAM, _MIXED_MODE}:
-        # A file of types begins like any text.
+    if input_kind is None and Path(name).suffix in {_PROGRAM, MIXED_MODE}:  # a file of types begins like any text
         input_kind = InputKind.SPL
     if input_kind is None:
         kinds = ", ".join(InputKind)

@@ -19,8 +19,7 @@ _FLAT: Final = f"{_GROUP}/v1beta1"
 CONVERTED: Final[Mapping[str, tuple[str, ...]]] = {
     kind.name: (f"{_GROUP}/v1beta2", _FLAT) for kind in (DEVICE_CLASS, RESOURCE_SLICE, RESOURCE_CLAIM, CLAIM_TEMPLATE)
 }
-"""The apiVersions other than ``v1`` in which manifests may state these kinds; the API server itself is asked for
-``v1``."""
+"""The apiVersions other than ``v1`` in which manifests may state these kinds. The API server is asked for ``v1``."""
 
 _EACH: Final = "[]"
 """Step of a path to all members of a list."""
@@ -31,7 +30,6 @@ _FILLED: Final = ("deviceClassName", "allocationMode", "count")
 _POINTERS: Final = ("selectors", "adminAccess", "tolerations", "capacity")
 """Fields of a request that count as set whatever their value is, except null."""
 
-
 _KEPT: Final = frozenset({"name", "firstAvailable"})
 """Fields of a request that are the same in both versions."""
 
@@ -41,8 +39,11 @@ def in_v1(stated: Head, item: Item) -> Item:
 
     Raises :class:`MalformedError` for a device that has no object under ``basic``.
     """
-    path, change = _CHANGES.get(stated.kind, _UNCHANGED) if stated.api_version == _FLAT else _UNCHANGED
-    return _changed(items.decode(item, dict), path, change) if path else item
+    if stated.api_version != _FLAT or stated.kind not in _CHANGES:
+        return item
+    path, change = _CHANGES[stated.kind]
+    converted: Item = _changed(items.decode(item, dict), path, change)
+    return converted
 
 
 def _changed(value: Any, path: tuple[str, ...], change: Callable[[Any], object]) -> Any:  # noqa: ANN401 -- JSON
@@ -73,7 +74,6 @@ def _device(device: dict[str, Any]) -> dict[str, Any]:
     return {**(basic or {}), "name": device.get("name", "")}
 
 
-_UNCHANGED: Final[tuple[tuple[str, ...], Callable[[Any], object]]] = ((), dict)
 _CHANGES: Final[Mapping[str, tuple[tuple[str, ...], Callable[[Any], object]]]] = {
     RESOURCE_CLAIM.name: (("spec", "devices", "requests", _EACH), _request),
     CLAIM_TEMPLATE.name: (("spec", "spec", "devices", "requests", _EACH), _request),

@@ -24,7 +24,7 @@ _LITERALS: Final = re.compile(
 _PERL: Final = re.compile(_LITERALS.pattern + "|(?P<perl><%)", _LITERALS.flags)
 """Literals and comments, which may hold anything, and the beginning of Perl outside of them: SPL has no such token."""
 
-_MIXED_MODE: Final = ".splmm"
+MIXED_MODE: Final = ".splmm"
 """How the names of mixed-mode programs end; in these Perl is expanded in literals and comments as well."""
 
 
@@ -48,7 +48,7 @@ class SplScanner:
     def _refuse_perl(self) -> None:
         """Raise :class:`RefusedInputError` for a mixed-mode program: what it places is known once its Perl has run."""
         at = self.source.text.find("<%")
-        if at >= 0 and not self.source.name.endswith(_MIXED_MODE):
+        if at >= 0 and not self.source.name.endswith(MIXED_MODE):
             at = next((match.start() for match in _PERL.finditer(self.source.text) if match["perl"]), -1)
         if at >= 0:
             message = (

@@ -5,7 +5,7 @@ element has a line of its own, with its reason and its nearest fix (``docs/jobs.
 """
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -130,17 +130,33 @@ def refuse_elements(
     ``all_known`` is false if there was no time to look at all elements; ``pools`` are the refusals of HostPools of the
     Job that cannot have their hosts, whatever its elements ask for. ``kind`` is what one of them is called.
     """
-    invalid = any(each.fault is Fault.INVALID for each in refused)
-    all_rules = [*(one.rules for one in refused), *(one.rules for one in pools)]
-    rules = tuple(dict.fromkeys(itertools.chain.from_iterable(all_rules)))
     single = len(refused) == 1 and not pools
     said = total, kind if total == 1 else f"{kind}s"
     text = _alone(refused[0], kind) if single else _listed(refused, said, all_known=all_known, pools=pools)
     own = refused[0].refusal if single else None
     return Refusal(
-        text, (), Fault.INVALID if invalid else Fault.FORBIDDEN, rules,
+        text, (), _fault_of(refused), _rules_of([*refused, *pools]),
         fixes=own.fixes if own else (), reasons=own.reasons if own else (),
     )  # fmt: skip
+
+
+def refuse_stages(refused: Sequence[RefusedElement], stages: int) -> Refusal:
+    """The refusal of an application of which so many stages cannot run; each of ``refused`` is one, or a part of one.
+
+    A stage is what runs at the same time.
+    """
+    text = "\n".join((f"{stages} stages of the application cannot run, each by itself:", *_lines(refused)))
+    return Refusal(text, (), _fault_of(refused), _rules_of(refused))
+
+
+def _fault_of(refused: Iterable[RefusedElement]) -> Fault:
+    """What is wrong: a manifest that states something invalid counts more than nodes that cannot run its pods."""
+    return Fault.INVALID if any(each.fault is Fault.INVALID for each in refused) else Fault.FORBIDDEN
+
+
+def _rules_of(refused: Iterable[RefusedElement | Refusal]) -> tuple[str, ...]:
+    """The rules by which these are refused, each once."""
+    return tuple(dict.fromkeys(itertools.chain.from_iterable(each.rules for each in refused)))
 
 
 def _alone(refused: RefusedElement, kind: str) -> str:
@@ -154,38 +170,24 @@ def _listed(
     refused: Sequence[RefusedElement], total: tuple[int, str], *, all_known: bool, pools: Sequence[Refusal]
 ) -> str:
     """The text about several kinds of elements: a line for each reason, that of most elements first, then pools."""
-    by_reason: dict[str, list[str]] = {}
-    for each in refused:
-        by_reason.setdefault(each.reason, []).extend(each.names)
     names = [name for each in refused for name in each.names]
     least = "" if all_known else "At least "
     alone = "cannot run even by itself" if len(names) == 1 else "cannot run even by themselves"
     also = ", and HostPools of the Job cannot have their hosts" if pools else ""
     first = f"{least}{len(names)} of {total[0]} {total[1]} {alone} ({_named(names)}){also}:"
-    return "\n".join((first, *_lines(by_reason), *pool_lines(pools)))
+    return "\n".join((first, *_lines(refused), *pool_lines(pools)))
 
 
-def _lines(by_reason: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def _lines(refused: Iterable[RefusedElement]) -> Iterator[str]:
     """A line for each reason with the names of its elements, that of most elements first."""
+    by_reason: dict[str, list[str]] = {}
+    for each in refused:
+        by_reason.setdefault(each.reason, []).extend(each.names)
     listed = sorted(by_reason.items(), key=lambda item: -len(item[1]))[:LISTED]
     yield from (f"  {shorten(f'{_named(of)}: {reason}', _LINE_LIMIT)}" for reason, of in listed)
     beyond = sum(map(len, by_reason.values())) - sum(len(of) for _, of in listed)
     if beyond:
         yield f"  and {beyond} more, for other reasons"
-
-
-def refuse_stages(refused: Sequence[RefusedElement], stages: int) -> Refusal:
-    """The refusal of an application of which so many stages cannot run; each of ``refused`` is one, or a part of one.
-
-    A stage is what runs at the same time.
-    """
-    by_reason: dict[str, list[str]] = {}
-    for each in refused:
-        by_reason.setdefault(each.reason, []).extend(each.names)
-    invalid = any(each.fault is Fault.INVALID for each in refused)
-    rules = tuple(dict.fromkeys(itertools.chain.from_iterable(each.rules for each in refused)))
-    text = "\n".join((f"{stages} stages of the application cannot run, each by itself:", *_lines(by_reason)))
-    return Refusal(text, (), Fault.INVALID if invalid else Fault.FORBIDDEN, rules)
 
 
 def _named(names: Sequence[str]) -> str:
