@@ -33,7 +33,10 @@ if sys.argv[1:2] and sys.argv[1] in {forked} and not any(word.startswith("/dev/f
     told = json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)]).encode()
     socket.send_fds(line, [len(told).to_bytes({length}, "big")], [0, 1, 2])
     line.sendall(told)
-    sys.exit(line.recv(1)[0])
+    code = line.recv(1)
+    if not code:
+        print("the process of this command was killed")  # where a page shows it, even if errors go elsewhere
+    sys.exit(code[0] if code else 70)
 os.execv({program!r}, [{program!r}, *sys.argv[1:]])
 """
 

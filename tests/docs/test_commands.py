@@ -21,14 +21,15 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.mark.integration
 @pytest.mark.parametrize("page", dict.fromkeys(block.page for block in RUN), ids=lambda page: page.name)
-def test_the_commands_of_a_page_write_what_it_shows(page: Path, programs: Path, subtests: pytest.Subtests) -> None:
+def test_the_commands_of_a_page_write_what_it_shows(page: Path, programs: Path) -> None:
     """One block after the other, as a reader types them: a later one may use what an earlier one has left."""
-    for block in (found for found in RUN if found.page == page):
-        with subtests.test(str(block)):
-            for command in commands(block):
-                written = run(command.text, programs)
-                if not pattern(command.shown).fullmatch("".join(f"{line}\n" for line in written)):
-                    assert written == command.shown, f"{block}: {command.text}"
+    written, shown = dict[str, list[str]](), dict[str, list[str]]()
+    for block in (one for one in RUN if one.page == page):
+        for command in commands(block):
+            lines = run(command.text, programs)
+            if not pattern(command.shown).fullmatch("".join(f"{line}\n" for line in lines)):
+                written[f"{block}: {command.text}"], shown[f"{block}: {command.text}"] = lines, command.shown
+    assert written == shown
 
 
 def test_there_are_commands_to_run() -> None:

@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from kubeapi.client.connection import Connection
+from kubeapi.client.decoding import inspect_types
 from kubeapi.client.errors import ApiError
 from kubeapi.client.kubeconfig import servers_of_contexts
 from kubeapi.client.object_client import ObjectClient
@@ -245,6 +246,7 @@ class Readers:
 
     def run(self, sources: Iterable[ClusterSource]) -> list[ExaminedCluster]:
         """The examined clusters, in the order in which they are ready."""
+        inspect_types()  # before several threads decode objects
         waiting, examined = deque(sources), list[ExaminedCluster]()
         end = time.monotonic() + self._reading.total
         while waiting or self._ends:

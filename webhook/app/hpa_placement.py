@@ -16,6 +16,7 @@ import msgspec
 from msgspec.structs import replace
 from pydantic import Field
 
+from kubeapi.client.decoding import inspect_types
 from webhook.admission.unstructured import Unstructured
 from webhook.app.clusters import ClusterReading, ClusterSource, contexts, folders, placed, read_apps
 from webhook.placement.clusters.answer import ClustersAnswer
@@ -120,6 +121,7 @@ class HpaPlacement:
         self._namespaces = NamespaceMap(settings.namespace)
         self._reading = ClusterReading(settings.cluster_timeout, settings.cluster_parallel, SECONDS)
         self._busy: set[str] = set()
+        inspect_types()  # before the thread decodes objects beside the event loop
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=QUERY)
 
     @property

@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubeapi.client.connection import Connection
-from kubeapi.client.decoding import ERRORS, decoded, reason
+from kubeapi.client.decoding import ERRORS, decoded, inspect_types, reason
 from kubeapi.client.errors import ApiError, Cause, FailedRequest
 from kubeapi.client.object_client import ObjectClient
 from webhook.admission.checks.templates import origin_of
@@ -318,6 +318,7 @@ class SnapshotReviewer:
     def __init__(self, folder: Path, settings: Settings) -> None:
         self._folder = folder
         self._settings = settings
+        inspect_types()  # before threads read the folder for several reviews
 
     async def review(self, namespace: str, spec: ReviewSpec) -> ReviewStatus:
         """The answer; raises SnapshotError if the folder is not a snapshot."""

@@ -1,6 +1,11 @@
 """JSON text is decoded as far as it can be; why it could not be decoded is said in words."""
 
 import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import msgspec
@@ -9,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeapi.client.api_types import Identified
-from kubeapi.client.decoding import ERRORS, decoded, reason, shallow
+from kubeapi.client.decoding import ERRORS, decoded, inspect_types, reason, shallow
 
 
 @pytest.mark.parametrize(
@@ -66,3 +71,80 @@ def cut(value: Any, levels: int) -> Any:
 @given(VALUES, st.integers(0, 5))
 def test_a_shallow_text_has_null_for_what_is_deeper(value: Any, levels: int) -> None:
     assert json.loads(shallow(json.dumps(value).encode(), levels)) == cut(value, levels)
+
+
+# Types that several threads decode
+
+
+def inspected_while(decode: Callable[[], object]) -> int:
+    """How many types msgspec inspects meanwhile."""
+    profiler, seen = sys.getprofile(), 0
+
+    def note(frame: FrameType, event: str, _of: object) -> None:
+        nonlocal seen
+        seen += event == "call" and frame.f_code.co_name == "get_class_annotations"
+
+    sys.setprofile(note)
+    try:
+        decode()
+    finally:
+        sys.setprofile(profiler)
+    return seen
+
+
+def test_a_type_is_inspected_before_it_is_decoded() -> None:
+    class Inner(msgspec.Struct):
+        value: int
+
+    class Outer(msgspec.Struct):
+        inner: Inner
+
+    class Circle(msgspec.Struct):
+        unreadable: Inner | Outer
+
+    before = inspected_while(lambda: msgspec.json.decode(b'{"value": 1}', type=Inner))
+    inspect_types()
+    assert before == 1
+    assert inspected_while(lambda: msgspec.json.decode(b'{"inner": {"value": 1}}', type=Outer)) == 0
+    with pytest.raises(TypeError, match="must be tagged"):
+        msgspec.json.Decoder(Circle)
+    assert inspected_while(inspect_types) == 0
+
+
+ROOT = Path(__file__).parents[3]
+
+THREADS = {
+    "clusters that are read": (
+        "from webhook.app.clusters import ClusterReading, Readers",
+        "Readers(print, ClusterReading()).run([])",
+    ),
+    "placement over clusters": (
+        "from webhook.app.hpa_placement import HpaPlacement; from webhook.rest.rest_settings import RestSettings",
+        "HpaPlacement(None, RestSettings(), None).close()",
+    ),
+    "searches": ("from webhook.cluster.queries.job_verdicts import ThreadSearches", "ThreadSearches()"),
+    "a snapshot that is followed": (
+        "from pathlib import Path; from webhook.cluster.snapshot.follow import SnapshotCluster",
+        "SnapshotCluster(Path(), list)",
+    ),
+    "reviews of a snapshot": (
+        "from pathlib import Path; from webhook.app.review_requests import SnapshotReviewer, Settings",
+        "SnapshotReviewer(Path(), Settings())",
+    ),
+}
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("name", THREADS)
+def test_types_are_inspected_before_there_are_threads(name: str) -> None:
+    """Two threads that decode a type for the first time at the same time end the process by a segmentation fault."""
+    imports, begin = THREADS[name]
+    program = f"""
+from msgspec import _utils, json
+{imports}
+from webhook.cluster.objects.wire import PodObject
+{begin}
+_utils.get_class_annotations.__code__ = (lambda obj: 1 / 0).__code__  # msgspec calls it for a type that it inspects
+json.decode(b'{{"metadata": {{"name": "p"}}}}', type=PodObject)
+"""
+    subprocess.run((sys.executable, "-c", program), cwd=ROOT, check=True)  # noqa: S603 - ourselves

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+from kubeapi.client.decoding import inspect_types
 from webhook.admission.answer import Answer, WholeQuestion
 from webhook.placement.planning.search.steps import Result
 
@@ -59,6 +60,7 @@ class ThreadSearches:
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self._seconds = seconds
+        inspect_types()  # before the thread decodes templates beside the event loop
         self._thread = concurrent.futures.ThreadPoolExecutor(max_workers=1, thread_name_prefix="programs")
 
     def __call__(self, since: float | None = None) -> "InThread":

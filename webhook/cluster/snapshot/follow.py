@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Generic, NoReturn, TypeVar
 
+from kubeapi.client.decoding import inspect_types
 from webhook.cluster.objects.report import Report
 from webhook.cluster.objects.sink import Sink
 from webhook.cluster.snapshot.folder import FolderSignature, signature
@@ -59,6 +60,7 @@ class SnapshotCluster(Generic[I]):
         self._interval = interval
         self._known: FolderSignature = ()
         self._closed = threading.Event()
+        inspect_types()  # before a thread reads the folder beside the event loop
 
     @property
     def synced(self) -> bool:
