@@ -28,12 +28,19 @@ def chart_name(kind: OperatorKind) -> str:
 def asks(kind: OperatorKind) -> str:
     """The CEL condition that an object of the kind says something of this product.
 
-    Definitions may leave the types of fields open, and templates of charts leave annotations empty. So each step of a
-    path looks at the type first: an error would keep an object from being stored that has nothing to do with placement.
-    Paths that begin alike are one path up to where they part, and macros are for lists alone: each of their steps costs
-    the API server microseconds for every object of the kind.
+    Every object of the kind pays for it, so each path is one attribute with optional fields, which the API server
+    resolves in a step. A value on the way that has no fields ends the path, but a list on the way is an error.
     """
-    return _asks("object", _tree(path.replace("[]", ".[]").split(".") for path in kind.metadata_paths))
+    return _any(_asks("object", _tree(path.replace("[]", ".[]").split(".") for path in kind.metadata_paths)))
+
+
+def asks_safely(kind: OperatorKind) -> str:
+    """The same condition, which is an error for no object; it costs the API server twice as much.
+
+    Definitions may leave the types of fields open, and templates of charts leave annotations empty: an error would keep
+    an object from being stored that has nothing to do with placement. So each step of a path looks at the type first.
+    """
+    return _asks_safely("object", _tree(path.replace("[]", ".[]").split(".") for path in kind.metadata_paths))
 
 
 Tree = dict[str, "Tree"]
@@ -49,34 +56,51 @@ def _tree(paths: Iterable[Sequence[str]]) -> Tree:
     return tree
 
 
-def _asks(value: str, tree: Tree, depth: int = 0) -> str:
-    """The condition that metadata at the end of one of the paths, from the value on, have a key of this product."""
+def _asks(value: str, tree: Tree, depth: int = 0) -> list[str]:
+    """Conditions of which one holds if metadata at the end of one of the paths, from the value on, have such a key."""
+    conditions = list[str]()
+    plain = f"{value}.orValue(0)" if ".?" in value else value
+    for step, after in tree.items():
+        if step == "":
+            either = (_has_key(f"{value}.?{field}.orValue(0)") for field in _FIELDS)
+            conditions.append(f"type({plain}) == map && {_any(either)}")
+        elif step == "[]":
+            name = f"l{depth or ''}"
+            inner = _any(_asks(name, after, depth + 1))
+            conditions.append(f"type({plain}) == list && dyn({plain}).exists({name}, {inner})")
+        else:
+            conditions += _asks(f"{value}.?{step}", after, depth)
+    return conditions
+
+
+def _asks_safely(value: str, tree: Tree, depth: int = 0) -> str:
+    """The same conditions as one, each of whose steps looks at the type of the value first."""
     conditions = [
-        f"'{step}' in {value} && {_asks(f'{value}.{step}', after, depth)}"
+        f"'{step}' in {value} && {_asks_safely(f'{value}.{step}', after, depth)}"
         for step, after in tree.items()
         if step not in {"", "[]"}
     ]
     if "" in tree:
-        conditions[:0] = _says(value)
+        conditions[:0] = (f"'{field}' in {value} && {_has_key(f'{value}.{field}')}" for field in _FIELDS)
     either = [f"type({value}) == map && {_any(conditions)}"] if conditions else []
     if "[]" in tree:
         name = f"l{depth or ''}"
-        either += [f"type({value}) == list && {value}.exists({name}, {_asks(name, tree['[]'], depth + 1)})"]
+        either += [f"type({value}) == list && {value}.exists({name}, {_asks_safely(name, tree['[]'], depth + 1)})"]
     return _any(either)
 
 
-def _any(conditions: Sequence[str]) -> str:
-    return conditions[0] if len(conditions) == 1 else f"({' || '.join(conditions)})"
+_FIELDS: Final = ("annotations", "labels")
+"""Fields of metadata whose keys may be of this product."""
 
 
-def _says(metadata: str) -> tuple[str, str]:
-    """The conditions that annotations or labels have such a key."""
-    annotations, labels = (
-        f"'{field}' in {metadata} && type({metadata}.{field}) == map && "
-        f"dyn({metadata}.{field}).exists(k, k.startsWith('streams.ibm.com/'))"
-        for field in ("annotations", "labels")
-    )
-    return annotations, labels
+def _has_key(value: str) -> str:
+    """The condition that the value is a map with a key of this product."""
+    return f"type({value}) == map && dyn({value}).exists(k, k.startsWith('streams.ibm.com/'))"
+
+
+def _any(conditions: Iterable[str]) -> str:
+    first, *others = conditions
+    return f"({' || '.join((first, *others))})" if others else first
 
 
 def chart_file() -> str:
@@ -94,6 +118,7 @@ def chart_file() -> str:
             f"  reads: [{', '.join(map(_read, reads))}]",
             *(["  scale: true"] if kind.spec_replicas_path else []),
             f"  asks: {json.dumps(asks(kind))}",
+            f"  asksSafely: {json.dumps(asks_safely(kind))}",
         )
     return "\n".join(lines) + "\n"
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import pytest
 from cel_expr_python import cel
+from cel_expr_python.ext import ext_optional
 
 from tests.yaml_values import loaded
 from tools import kinds
@@ -26,6 +27,7 @@ def test_the_chart_knows_the_kinds_that_there_are_files_of() -> None:
     assert kinds.CHART.read_text() == kinds.chart_file(), "run: make kinds"
     volcano = loaded(kinds.chart_file())["VolcanoJob"]
     assert volcano.pop("asks") == kinds.asks(KINDS["VolcanoJob"])
+    assert volcano.pop("asksSafely") == kinds.asks_safely(KINDS["VolcanoJob"])
     assert volcano == {
         "group": "batch.volcano.sh", "kind": "Job", "resource": "jobs", "versions": ["v1alpha1"],
         "reads": [{"group": "batch.volcano.sh", "resource": "jobs"}],
@@ -49,10 +51,11 @@ def test_none_is_reviewed_by_default() -> None:
 
 
 class Condition:
-    """The condition of a kind, as the API server evaluates it: of the fields of an object no type is known."""
+    """The conditions of a kind, as the API server evaluates them: of the fields of an object no type is known."""
 
     def __init__(self, kind: OperatorKind) -> None:
-        self._program = cel.NewEnv(variables={"object": cel.Type.DYN}).compile(kinds.asks(kind))
+        env = cel.NewEnv(variables={"object": cel.Type.DYN}, extensions=[ext_optional.ExtOptional()])
+        self._program = env.compile(f"{kinds.asks(kind)} && {kinds.asks_safely(kind)}")
 
     def holds(self, found: object) -> bool:
         value = self._program.eval(data={"object": found}).value()

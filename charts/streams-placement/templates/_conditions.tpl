@@ -52,6 +52,19 @@ request.operation != 'UPDATE'
 || [[object.metadata, oldObject.metadata], [object.?spec.?jobTemplate.?metadata.orValue({}), oldObject.?spec.?jobTemplate.?metadata.orValue({})]].exists(m, m[0].?annotations.orValue({}).exists(k, {{ include "streams-placement.protected" . }} && m[0].?annotations[?k] != m[1].?annotations[?k]))
 {{- end -}}
 
+{{/* The condition of the kind that an object has, from a field of each of the kinds: nothing of the others is evaluated. Their sorted names are halved, so that few are compared. */}}
+{{- define "streams-placement.byKind" -}}
+{{- $names := .names }}
+{{- $half := div (len $names) 2 | int }}
+{{- if not $names -}}
+false
+{{- else if eq $half 0 -}}
+{{ get (get .kinds (first $names)) .field }}
+{{- else -}}
+(object.kind < '{{ index $names $half }}' ? {{ include "streams-placement.byKind" (merge (dict "names" (slice $names 0 $half)) .) }} : {{ include "streams-placement.byKind" (merge (dict "names" (slice $names $half)) .) }})
+{{- end -}}
+{{- end -}}
+
 {{/* Applications of other operators: only the spec and the product's own annotations and labels determine the pods. */}}
 {{- define "streams-placement.applicationChanged" -}}
 request.operation != 'UPDATE' || object.?spec != oldObject.?spec || [[object.metadata, oldObject.metadata], [oldObject.metadata, object.metadata]].exists(m, m[0].?annotations.orValue({}).exists(k, k.startsWith('streams.ibm.com/') && m[0].?annotations[?k] != m[1].?annotations[?k]) || m[0].?labels.orValue({}).exists(k, k.startsWith('streams.ibm.com/') && m[0].?labels[?k] != m[1].?labels[?k]))

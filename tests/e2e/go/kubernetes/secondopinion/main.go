@@ -6,6 +6,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/hex"
 	"encoding/json"
 	"net/netip"
@@ -15,11 +16,20 @@ import (
 	"strings"
 	"time"
 
+	admissionregistration "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/plugin/cel"
+	"k8s.io/apiserver/pkg/admission/plugin/webhook"
+	"k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/cel/environment"
 	"k8s.io/kubernetes/pkg/apis/core"
 	corevalidation "k8s.io/kubernetes/pkg/apis/core/validation"
 )
@@ -34,6 +44,7 @@ var answers = map[string]func([]string) []any{
 	"time":       timestamp,
 	"expression": expression,
 	"resource":   containerResource,
+	"condition":  condition,
 	"subdomain":  func(texts []string) []any { return legal(validation.IsDNS1123Subdomain(texts[0])) },
 	"label":      func(texts []string) []any { return legal(validation.IsDNS1123Label(texts[0])) },
 	"key":        func(texts []string) []any { return legal(validation.IsQualifiedName(texts[0])) },
@@ -120,6 +131,42 @@ func containerResource(texts []string) []any {
 	mistakes := corevalidation.ValidateContainerResourceRequirements(
 		&requirements, nil, field.NewPath("it"), corevalidation.PodValidationOptions{})
 	return []any{len(mistakes) == 0}
+}
+
+var conditions = map[string]matchconditions.Matcher{}
+
+// Whether the condition of an entry of a webhook holds when each of the objects is created, or the error.
+func condition(texts []string) []any {
+	matcher, known := conditions[texts[0]]
+	if !known {
+		fail := admissionregistration.Fail
+		entry := &admissionregistration.ValidatingWebhook{
+			Name: "entry", FailurePolicy: &fail,
+			MatchConditions: []admissionregistration.MatchCondition{{Name: "condition", Expression: texts[0]}},
+		}
+		version := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
+		matcher = webhook.NewValidatingWebhookAccessor("", "", entry).GetCompiledMatcher(cel.NewConditionCompiler(version))
+		conditions[texts[0]] = matcher
+	}
+	answer := []any{true}
+	for _, text := range texts[1:] {
+		object := &unstructured.Unstructured{}
+		if err := object.UnmarshalJSON([]byte(text)); err != nil {
+			return refused
+		}
+		kind := object.GroupVersionKind()
+		attributes := admission.NewAttributesRecord(
+			object, nil, kind, "default", object.GetName(), schema.GroupVersionResource{Group: kind.Group, Version: kind.Version},
+			"", admission.Create, &metav1.CreateOptions{}, false, &user.DefaultInfo{Name: "user"})
+		result := matcher.Match(context.Background(), &admission.VersionedAttributes{
+			Attributes: attributes, VersionedKind: kind, VersionedObject: object}, nil, nil)
+		if result.Error != nil {
+			answer = append(answer, result.Error.Error())
+		} else {
+			answer = append(answer, result.Matches)
+		}
+	}
+	return answer
 }
 
 func answered(line []byte) (answer []any) {
