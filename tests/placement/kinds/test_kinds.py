@@ -57,3 +57,29 @@ def test_brokers_that_a_kafka_describes_itself_are_not_judged(spec: dict[str, An
     application = expanded(KINDS["Kafka"], {"kind": "Kafka", "metadata": {"name": "events"}, "spec": spec})
     assert (application.components, application.not_judged) == ((), said)
     assert application.asks is ("template" in spec["kafka"])
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        (
+            {"type": "ExclusiveSlice", "topology": "topology.kubernetes.io/zone"},
+            (
+                (
+                    "spec.placementPolicy.type keeps the pods of a slice in one topology domain and other slices out "
+                    "of it, which was not judged"
+                ),
+            ),
+        ),
+        ({"type": "None"}, ()),
+        ({}, ()),
+    ],
+    ids=["one domain", "none", "absent"],
+)
+def test_topology_domains_of_slices_are_not_judged(policy: dict[str, Any], said: tuple[str, ...]) -> None:
+    template = {"workerTemplate": {"spec": {"containers": [{"name": "main"}]}}}
+    spec = {"placementPolicy": policy, "roles": [{"name": "decode", "spec": {"leaderWorkerTemplate": template}}]}
+    document = {"kind": "DisaggregatedSet", "metadata": {"name": "chat"}, "spec": spec}
+    application = expanded(KINDS["DisaggregatedSet"], document)
+    assert [one.name for one in application.components] == ["leader decode"]
+    assert application.not_judged == said
