@@ -1,7 +1,7 @@
 """The pod of a component: its template, the fields that it is made from, and the containers that an operator adds."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from webhook.placement.kinds.formula import Formula, Value, number, truth
@@ -39,7 +39,9 @@ def _spec(fragments: FragmentedPodSpec, spec: Json, document: Json, at: int) -> 
         ("initContainers", fragments.init_containers_path, fragments.added_init_containers),
         ("volumes", fragments.volumes_path, ()),
     ):
-        listed = [*_listed(made.get(field)), *_listed(_value(path, document, at)), *_added(added, document, at)]
+        listed = [*_listed(made.get(field)), *_listed(_value(path, document, at))]
+        listed[:0] = _added((one for one in added if one.first), document, at)
+        listed += _added((one for one in added if not one.first), document, at)
         if field == "containers" and isinstance(main, dict):
             listed.insert(0, {**main, "name": fragments.container_name})
         if listed:
@@ -122,7 +124,7 @@ def _gpus(gpu: Json) -> Json:
     return {name: quantity} if isinstance(name, str) and name and isinstance(quantity, int) else {}
 
 
-def _added(containers: tuple[AddedContainer, ...], document: Json, at: int) -> Iterator[Json]:
+def _added(containers: Iterable[AddedContainer], document: Json, at: int) -> Iterator[Json]:
     """The containers that the operator adds."""
     for container in containers:
         if container.when_path and not truth(container.when_path.of(document, at)):
