@@ -102,6 +102,55 @@ def test_pods_of_a_volcano_job_have_its_priority_and_its_scheduler_unless_they_s
     assert unsaid.components[0].pod["spec"] == {"containers": [{"name": "a"}]}
 
 
+@pytest.mark.parametrize(
+    ("volumes", "claims"),
+    [
+        (None, []),
+        ([], []),
+        (
+            [{"mountPath": "/a", "volumeClaimName": "data"}, {"mountPath": "/b", "volumeClaimName": "more"}],
+            ["data", "more"],
+        ),
+        (
+            [{"mountPath": "/a", "volumeClaimName": "made", "volumeClaim": {}}, {"mountPath": "/b", "volumeClaim": {}}],
+            [],
+        ),
+        ([{"mountPath": "/a"}, {"volumeClaimName": 7}, "data"], []),
+    ],
+    ids=["absent", "none", "two", "made by the controller", "without a name"],
+)
+def test_pods_of_a_volcano_job_mount_its_claims(volumes: object, claims: list[str]) -> None:
+    """Source: ``createJobPod`` of Volcano's ``job_controller_util.go``."""
+    own = {"name": "own", "emptyDir": {}}
+    task = {"name": "t", "replicas": 1, "template": {"spec": {"containers": [{"name": "a"}], "volumes": [own]}}}
+    document = {"kind": "Job", "metadata": {"name": "v"}, "spec": {"volumes": volumes, "tasks": [task]}}
+    [component] = expanded(KINDS["VolcanoJob"], document).components
+    first, *mounted = component.pod["spec"]["volumes"]
+    assert first == own
+    assert [one["persistentVolumeClaim"]["claimName"] for one in mounted] == claims
+    assert len({one["name"] for one in mounted}) == len(claims)
+
+
+@pytest.mark.parametrize(
+    ("options", "claims"),
+    [
+        ({"backend": "rocksdb", "storage": {"claimName": "gcs"}}, ["gcs"]),
+        ({"backend": "rocksdb", "storage": {"size": "1Gi"}}, None),
+        ({"backend": "redis", "storage": {"claimName": "gcs"}}, None),
+    ],
+    ids=["a claim of the user", "a claim that KubeRay makes", "no claim"],
+)
+def test_the_head_of_a_ray_cluster_mounts_the_claim_of_its_store(options: Any, claims: list[str] | None) -> None:
+    """Source: ``configureEmbeddedFT`` of KubeRay v1.7's ``pod.go``."""
+    template = {"spec": {"containers": [{"name": "a"}]}}
+    groups = [{"groupName": "g", "replicas": 1, "template": template}]
+    spec = {"gcsFaultToleranceOptions": options, "headGroupSpec": {"template": template}, "workerGroupSpecs": groups}
+    head, worker = expanded(KINDS["RayCluster"], {"metadata": {"name": "r"}, "spec": spec}).components
+    volumes = head.pod["spec"].get("volumes")
+    assert (volumes and [one["persistentVolumeClaim"]["claimName"] for one in volumes]) == claims
+    assert "volumes" not in worker.pod["spec"]
+
+
 MANAGERS: Final = {
     "JobSet": ("spec.managedBy", ("jobset.sigs.k8s.io/jobset-controller",)),
     "MPIJob": ("spec.runPolicy.managedBy", ("kubeflow.org/mpi-operator", "kubeflow.org/training-operator")),

@@ -70,6 +70,18 @@ class AddedContainer(Struct, frozen=True, forbid_unknown_fields=True, rename="ca
     first: bool = False
 
 
+class MountedClaims(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """PersistentVolumeClaims that the operator mounts: ``path`` is the name of one, or a list of objects.
+
+    Each object has the name of its claim in ``nameField``. One with ``madeField`` describes a claim that the operator
+    makes, which does not count.
+    """
+
+    path: Formula
+    name_field: str = ""
+    made_field: str = ""
+
+
 class FragmentedPodSpec(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     """Fields that a pod is made from, where the object has no whole template; each overrides that of the template.
 
@@ -97,6 +109,7 @@ class FragmentedPodSpec(Struct, frozen=True, forbid_unknown_fields=True, rename=
     volumes_path: Formula | None = None
     mounted_volumes_path: Formula | None = None
     mounts_path: Formula | None = None
+    mounted_claims: MountedClaims | None = None
     resource_claims_path: Formula | None = None
     pod_resources_path: Formula | None = None
     container_name: str = ""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from webhook.placement.kinds.formula import Formula, Value, number, truth
-from webhook.placement.kinds.kind import AddedContainer, FragmentedPodSpec, SpecDefinition
+from webhook.placement.kinds.kind import AddedContainer, FragmentedPodSpec, MountedClaims, SpecDefinition
 from webhook.placement.kinds.merging import merged_by_names, merged_by_position
 from webhook.placement.kube.quantity import NANO, format_quantity
 
@@ -49,6 +49,8 @@ def _spec(fragments: FragmentedPodSpec, spec: Json, document: Json, at: int) -> 
     volumes = _listed(_value(fragments.mounted_volumes_path, document, at))
     if volumes := _mounted(volumes, made, _listed(_value(fragments.mounts_path, document, at))):
         made["volumes"] = volumes
+    if volumes := _claimed(fragments.mounted_claims, document, at):
+        made["volumes"] = [*_listed(made.get("volumes")), *volumes]
     if patch := _value(fragments.resources_patch_path, document, at):
         made["containers"] = _patched(fragments.container_name, _listed(made.get("containers")), patch)
     elif _makes_main(fragments):
@@ -100,6 +102,21 @@ def _mounted(volumes: list[Value], spec: Json, mounts: list[Value]) -> list[Valu
     mounts = [*mounts, *(mount for one in containers for mount in _listed(_object(one).get("volumeMounts")))]
     names = {str(_object(mount).get("name")) for mount in mounts}
     return [volume for volume in volumes if isinstance(volume, dict) and str(volume.get("name")) in names]
+
+
+def _claimed(claims: MountedClaims | None, document: Json, at: int) -> list[Json]:
+    """A volume for each claim that the operator mounts, and does not make."""
+    value = claims.path.of(document, at) if claims else None
+    if claims is None or not isinstance(value, list):
+        names = [value]
+    else:
+        entries = [one for one in value if isinstance(one, dict) and one.get(claims.made_field) is None]
+        names = [one.get(claims.name_field) for one in entries]
+    return [
+        {"name": f"claim-{number}", "persistentVolumeClaim": {"claimName": name}}
+        for number, name in enumerate(names)
+        if isinstance(name, str) and name
+    ]
 
 
 def _with_main(fragments: FragmentedPodSpec, containers: list[Value], document: Json, at: int) -> list[Value]:
