@@ -399,6 +399,15 @@ def test_a_workflow_whose_pods_may_change_is_allowed_with_a_warning() -> None:
     assert warnings(judged(found, group="argoproj.io")) == said
 
 
+def test_an_object_that_runs_in_another_cluster_is_allowed_with_a_warning() -> None:
+    """MultiKueue takes it there; here it would be refused."""
+    found = ray(9, managedBy="kueue.x-k8s.io/multikueue")
+    said = "spec.managedBy is kueue.x-k8s.io/multikueue: another controller creates the pods, which were not judged"
+    assert warnings(judged(found)) == [said]
+    plain = ray(managedBy="kueue.x-k8s.io/multikueue", worker=template(None), head=template(None))
+    assert submitted(plain).question is None
+
+
 def runtime(requests: Json | None = None) -> Json:
     own = {"spec": {"containers": [{"name": "node", "resources": {"requests": requests or {"cpu": "1"}}}]}}
     trainer = {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}}

@@ -88,6 +88,8 @@ IDLE: dict[str, tuple[Json, bool]] = {
     "a Job": (workload("Job", count=2, spec={"suspend": True}), True),
     "a Job that is not": (workload("Job", count=2, spec={"suspend": False}), False),
     "a Job of which nobody knows": (workload("Job", count=2, spec={"suspend": "true"}), False),
+    "a Job of MultiKueue": (workload("Job", count=2, spec={"managedBy": "kueue.x-k8s.io/multikueue"}), True),
+    "a Job of Kubernetes": (workload("Job", count=2, spec={"managedBy": "kubernetes.io/job-controller"}), False),
     "a CronJob": (suspended(itself=True), True),
     "the runs of a CronJob": (suspended(runs=True), True),
     "a CronJob that is not": (suspended(), False),

@@ -29,7 +29,7 @@ def installed(plane: ControlPlane) -> Iterator[Kubelet]:
     """The chart, which reviews some kinds."""
     with kubelet(plane) as running:
         account = f"system:serviceaccount:{kuberay_operator.ACCOUNT.replace('/', ':')}"
-        kinds = ["JobSet", "LeaderWorkerSet", "RayCluster"]
+        kinds = ["JobSet", "LeaderWorkerSet", "RayCluster", "RayCronJob"]
         install(plane, running, {**QUICK, "workloads": {"kinds": kinds, "accounts": [account]}})
         yield running
 
@@ -44,7 +44,7 @@ def jobsets(plane: ControlPlane, installed: Kubelet) -> Iterator[None]:  # noqa:
 
 @pytest.fixture(scope="package")
 def rays(plane: ControlPlane, installed: Kubelet) -> Iterator[None]:  # noqa: ARG001 -- after it
-    """The operator of RayClusters runs."""
+    """The operator of RayClusters runs, and makes RayJobs of RayCronJobs."""
     with kuberay_operator.running(plane, binaries.kuberay()):
         yield
 

@@ -1,6 +1,7 @@
 """The pods that an operator has made, compared with those that the product expects of the object."""
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Final
 
 from tests.e2e.client.api import Api, Object
@@ -36,18 +37,25 @@ def _ran(pod: Object) -> bool:
     return is_ready(pod) or pod["status"].get("phase") == "Succeeded"
 
 
-def as_expected(admin: Api, made: list[Object], application: OperatorApplication) -> None:
+def as_expected(
+    admin: Api,
+    made: list[Object],
+    application: OperatorApplication,
+    component_of: Callable[[Object], str] | None = None,
+) -> None:
     """The pods that were made are those of the application, one by one: names, labels, requests, constraints.
 
-    What the webhook and the API server add to an expected pod is found by a dry run in a namespace without pods.
+    A pod is of the component that ``component_of`` names, or else of the one by which its own name begins. What the
+    webhook and the API server add to an expected pod is found by a dry run in a namespace without pods.
     """
     assert not application.not_judged
-    of_each = {_prefix(one): one for one in application.components}
-    assert Counter(_named(of_each, pod) for pod in made) == {prefix: one.count for prefix, one in of_each.items()}
+    prefixes = {_prefix(one): one.name for one in application.components}
+    of_pod = component_of or (lambda pod: _named(prefixes, pod))
+    assert Counter(map(of_pod, made)) == {one.name: one.count for one in application.components}
     empty = namespace(admin, f"{made[0]['metadata']['namespace']}-empty")
-    wanted = {prefix: _placed(admin, one.pod, empty) for prefix, one in of_each.items()}
+    wanted = {one.name: _placed(admin, one.pod, empty) for one in application.components}
     for pod in made:
-        expected = wanted[_named(of_each, pod)]
+        expected = wanted[of_pod(pod)]
         for field in ("labels", "annotations"):
             stated = {key: said for key, said in expected["metadata"].get(field, {}).items() if key != SEAL}
             assert {key: pod["metadata"][field].get(key) for key in stated} == stated, field
@@ -62,9 +70,9 @@ def _prefix(one: ComponentPods) -> str:
     return f"{one.pod['metadata']['generateName']}{one.name.split()[-1]}-"
 
 
-def _named(prefixes: dict[str, ComponentPods], pod: Object) -> str:
-    """The one that the name of the pod begins with."""
-    return next(one for one in prefixes if pod["metadata"]["name"].startswith(one))
+def _named(prefixes: dict[str, str], pod: Object) -> str:
+    """The component whose prefix the name of the pod begins with."""
+    return next(component for prefix, component in prefixes.items() if pod["metadata"]["name"].startswith(prefix))
 
 
 def _placed(admin: Api, pod: Object, space: str) -> Object:

@@ -19,15 +19,16 @@ RAY: Final = "/apis/ray.io/v1"
 
 @contextlib.contextmanager
 def running(plane: ControlPlane, files: Mapping[str, Path]) -> Iterator[Component]:
-    """The operator works, without webhooks of its own, as by default."""
+    """The operator works, without webhooks of its own, as by default, but with the feature gate of RayCronJobs."""
     metrics, health = free_ports(2)
     granted(plane.admin, ACCOUNT, files["role.yaml"])
-    for resource in ("rayclusters", "rayjobs", "rayservices"):
+    for resource in ("rayclusters", "raycronjobs", "rayjobs", "rayservices"):
         defined(plane, files[f"ray.io_{resource}.yaml"], f"{RAY}/{resource}")
     program = [
         str(files["ray-operator"]),
         f"--kubeconfig={plane.kubeconfig(ACCOUNT)}",
         "--enable-leader-election=false",
+        "--feature-gates=RayCronJob=true",
         f"--metrics-addr=127.0.0.1:{metrics}",
         f"--health-probe-bind-address=127.0.0.1:{health}",
     ]

@@ -144,7 +144,7 @@ KUBERAY: Final = Module(
     _RAY,
     {"ray-operator": _RAY},
     definitions=(
-        *(f"config/crd/bases/ray.io_{resource}.yaml" for resource in ("rayclusters", "rayjobs", "rayservices")),
+        *(f"config/crd/bases/ray.io_{name}.yaml" for name in ("rayclusters", "raycronjobs", "rayjobs", "rayservices")),
         "config/rbac/role.yaml",
     ),
 )

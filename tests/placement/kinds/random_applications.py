@@ -284,6 +284,22 @@ def _leader_workers(parts: tuple[Part, ...], chance: random.Random) -> Written:
     return Written(spec, (_times(leader, replicas), *workers))
 
 
+def _roles(parts: tuple[Part, ...], chance: random.Random) -> Written:
+    """A role of leaders with workers, and one of leaders that are such workers by their template."""
+    leader, worker = parts[0], parts[-1]
+    slices, size = (1, 1) if leader.name or worker.name else (chance.randint(1, 2), chance.randint(1, 2))
+    pods = {"size": size, "leaderTemplate": leader.template(), "workerTemplate": worker.template()}
+    grouped = {"name": "grouped", "spec": {"replicas": 1, "leaderWorkerTemplate": pods}}
+    alone: Json = {"name": "alone", "spec": {"leaderWorkerTemplate": {"workerTemplate": worker.template()}}}
+    if slices == 1 and chance.random() < 0.3:
+        alone["scaling"] = {"mode": "External"}
+        alone["spec"]["replicas"] = 7
+    workers = [_times(worker, slices * (size - 1))] if size > 1 else []
+    return Written(
+        {"slices": slices, "roles": [grouped, alone]}, (_times(leader, slices), *workers, _times(worker, slices))
+    )
+
+
 def _replica_specs(field: str, names: Sequence[str]) -> Writer:
     def written(parts: tuple[Part, ...], _chance: random.Random) -> Written:
         shown = dict(zip(names, parts, strict=False))
@@ -375,6 +391,7 @@ _WRITERS: Final[Mapping[tuple[str, str], tuple[Writer, tuple[int, ...]]]] = {
     ("ray.io", "RayService"): (_inside("rayClusterConfig", _ray), (1, MANY, 2)),
     ("jobset.x-k8s.io", "JobSet"): (_job_set, (2, 2, 2)),
     ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (_leader_workers, (1, 1)),
+    ("disaggregatedset.x-k8s.io", "DisaggregatedSet"): (_roles, (1, 1)),
     ("kubeflow.org", "PyTorchJob"): (_replica_specs("pytorchReplicaSpecs", ("Master", "Worker")), (1, MANY)),
     ("kubeflow.org", "MPIJob"): (_replica_specs("mpiReplicaSpecs", ("Launcher", "Worker")), (1, MANY)),
     ("batch.volcano.sh", "Job"): (_volcano, (2, 2, 2)),

@@ -11,6 +11,7 @@ DOCUMENT: dict[str, Any] = {
     "spec": {
         "count": 3, "half": 0.5, "text": "abc", "no": False, "zero": 0, "size": "2g", "tenth": 0.1,
         "conf": {"a.b": "7"},
+        "settings": {"a": {"b": {"c": 1, "d.e": 2}, "b.c": 3, "f": {}}, "a.b": {"d": {"e": 4}}, "g.h": None},
         "groups": [{"name": "x", "size": 2}, {"name": "y"}, "z", {"size": "4"}], "nan": float("nan"), "more": {"c": 1},
     }
 }  # fmt: skip
@@ -69,6 +70,13 @@ DOCUMENT: dict[str, Any] = {
         ("javaBytes(.spec.no; 10)", None),
         ("javaBytes(.spec.text; 10)", None),
         ("javaBytes(.spec.count; null)", None),
+        ('setting(.spec.conf; "a.b")', "7"),
+        ('setting(.spec.settings; "a.b.c")', 3),
+        ('setting(.spec.settings; "a.b.d.e")', 4),
+        ('setting(.spec.settings; "a.f")', None),
+        ('setting(.spec.settings; "g.h")', None),
+        ('setting(.spec.text; "a")', None),
+        ("setting(.spec.settings; .spec.count)", None),
     ],
 )
 def test_value(text: str, value: object) -> None:
@@ -112,6 +120,13 @@ def test_the_list_of_instances_is_before_the_brackets() -> None:
     expression = parse("(.spec.replicas // 1) * .spec.groups[].size")
     assert (expression.path, expression.list) == ("spec.replicas", "spec.groups")
     assert (parse("1").path, parse("1").list) == ("1", "")
+
+
+def test_a_text_has_no_paths() -> None:
+    assert parse('setting(.spec.conf["a.b"]; "c.d") // "e.f" // .spec.count').paths == [
+        'spec.conf["a.b"]',
+        "spec.count",
+    ]
 
 
 @pytest.mark.parametrize(

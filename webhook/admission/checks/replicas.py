@@ -14,6 +14,9 @@ _QUARTER: Final = "25%"
 _MOST: Final = 2**31 - 1
 """Pods that a workload can ask for: its number is an ``int32``."""
 
+_JOB_CONTROLLER: Final = "kubernetes.io/job-controller"
+"""What the field ``managedBy`` of a Job says if Kubernetes' own controller makes its pods (KEP-4368)."""
+
 _SAID: Final = ("annotations", "labels")
 _CONTAINERS: Final = ("containers", "initContainers")
 _WHERE: Final = ("nodeName", "nodeSelector", "affinity", "tolerations", "resources", "overhead")
@@ -78,7 +81,8 @@ def _parallel(spec: Unstructured, owner: str, *, suspended: bool = False) -> Rep
     completions = spec.get("completions")
     count = min(parallel, _number(completions)) if isinstance(completions, int) else parallel
     in_turn = spec.get("completionMode") != "Indexed" and not _gang(mapping(spec, "template"))
-    suspended = suspended or spec.get("suspend") is True
+    elsewhere = (spec.get("managedBy") or _JOB_CONTROLLER) != _JOB_CONTROLLER  # as what MultiKueue runs
+    suspended = suspended or elsewhere or spec.get("suspend") is True
     said = f"parallelism {parallel}"
     return Replicas(count, said, owner=owner, in_turn=in_turn, suspended=suspended, field="parallelism")
 

@@ -99,6 +99,8 @@ def expanded(kind: OperatorKind, document: Json, referenced: Json | None = None)
     unknown: list[ComponentPods] = []
     problems: list[Problem] = []
     inherited = {key: said for key, said in _annotations(document).items() if _ours(key)}
+    if elsewhere := _managed_elsewhere(kind, document):
+        return OperatorApplication(not_judged=(elsewhere,), asks_elsewhere=says_something(kind, document))
     missing = unknown_reference(kind, document) if referenced is None else too_many_patches(kind, document)
     document = document if referenced is None or missing else with_reference(kind, document, referenced)
     inner = _embedded(kind, document)
@@ -132,6 +134,15 @@ def _said(conditions: Iterable[NotJudged], source: Json, place: Formula | None =
     for one in conditions:
         if truth(one.path.of(source, at)):
             yield f"{_located(one.path.path, place, at)} {one.because}"
+
+
+def _managed_elsewhere(kind: OperatorKind, document: Json) -> str:
+    """The sentence about an object whose pods are another controller's; empty for one of the kind's own operator."""
+    manager = kind.managed_by.path.of(document) if kind.managed_by else None
+    if kind.managed_by is None or not isinstance(manager, str) or manager in {"", *kind.managed_by.controllers}:
+        return ""
+    stated = f"{kind.managed_by.path.path} is {shorten(manager, CLAUSE_LIMIT)}"
+    return f"{stated}: another controller creates the pods, which were not judged"
 
 
 def service_accounts(kind: OperatorKind, document: Json) -> frozenset[str]:

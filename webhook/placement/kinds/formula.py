@@ -64,7 +64,7 @@ class Formula:
     @property
     def paths(self) -> Sequence[str]:
         """All paths in the expression, without their leading dots."""
-        return [path.lstrip(".") for path in _PATH.findall(self.text)]
+        return [path.lstrip(".") for path in _PATH.findall(self.text) if path]
 
     @property
     def list(self) -> str:
@@ -73,7 +73,8 @@ class Formula:
         return first.partition("[]")[0]
 
 
-_PATH: Final = re.compile(r'(?:\.[A-Za-z_]\w*|\["[^"]*"\]|\[\])+')
+_PATH: Final = re.compile(r'"[^"]*"|((?:\.[A-Za-z_]\w*|\["[^"]*"\]|\[\])+)')
+"""A path, or else a text, in which dots begin no path."""
 
 
 def parse(text: str) -> Formula:
@@ -349,6 +350,21 @@ def amount(value: Value) -> Fraction | None:
     return number(value)
 
 
+def setting(settings: Value, name: Value) -> Value:
+    """The setting of that name, as a key with dots, or in objects that have the parts of the name as their keys.
+
+    Of several the one with the longest first key counts, which comes last in the order of keys. Source: Flink's
+    operator, ``ConfigObjectNode``.
+    """
+    if not isinstance(settings, dict) or not isinstance(name, str):
+        return None
+    if (value := settings.get(name)) is not None and not isinstance(value, dict):
+        return value
+    ends = [at for at, letter in enumerate(name) if letter == "."]
+    inner = (setting(settings.get(name[:end]), name[end + 1 :]) for end in reversed(ends))
+    return next((value for value in inner if value is not None), None)
+
+
 def _least(value: Value, other: Value) -> Value:
     return _of_numbers(min)(value, other)
 
@@ -375,6 +391,7 @@ _FUNCTIONS: Final[Mapping[str, tuple[int, Callable[..., Value]]]] = {
     "javaBytes": (2, java_bytes),
     "max": (2, _largest),
     "min": (2, _least),
+    "setting": (2, setting),
 }
 """Functions by name, with the number of their arguments."""
 

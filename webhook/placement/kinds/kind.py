@@ -59,12 +59,27 @@ class AddedContainer(Struct, frozen=True, forbid_unknown_fields=True, rename="ca
     """A container that the operator adds to the pods: where ``whenPath`` is true, or always.
 
     It requests what ``resourcesPath`` says (``ResourceRequirements``), and where that is absent the ``requests``.
+
+    It comes after those of the template, or ``first``: for an init container those before it count that restart.
     """
 
     name: str
     requests: Mapping[str, Formula] = {}
     resources_path: Formula | None = None
     when_path: Formula | None = None
+    first: bool = False
+
+
+class MountedClaims(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """PersistentVolumeClaims that the operator mounts: ``path`` is the name of one, or a list of objects.
+
+    Each object has the name of its claim in ``nameField``. One with ``madeField`` describes a claim that the operator
+    makes, which does not count.
+    """
+
+    path: Formula
+    name_field: str = ""
+    made_field: str = ""
 
 
 class FragmentedPodSpec(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
@@ -94,6 +109,7 @@ class FragmentedPodSpec(Struct, frozen=True, forbid_unknown_fields=True, rename=
     volumes_path: Formula | None = None
     mounted_volumes_path: Formula | None = None
     mounts_path: Formula | None = None
+    mounted_claims: MountedClaims | None = None
     resource_claims_path: Formula | None = None
     pod_resources_path: Formula | None = None
     container_name: str = ""
@@ -132,6 +148,13 @@ class ScaleDefinition(Struct, frozen=True, forbid_unknown_fields=True, rename="c
     replicas_path: Formula
     min_replicas_path: Formula | None = None
     max_replicas_path: Formula | None = None
+
+
+class ManagedBy(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """Where an object names the controller that makes its pods, and the names of the kind's own ``controllers``."""
+
+    path: Formula
+    controllers: tuple[str, ...]
 
 
 class NotJudged(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
@@ -190,8 +213,9 @@ class OperatorKind(Struct, frozen=True, forbid_unknown_fields=True, rename="came
 
     ``specPath`` is where an object embeds the spec of another kind, the ``componentsOf`` that kind are then before its
     own. ``suspendPath`` is true while the operator creates no pods; with ``scheduled`` it creates them at times that
-    the object states. ``through`` are kinds of objects that the operator
-    makes between the object and its pods; Kubernetes' own need not be named. Where a path of ``notJudged`` is true,
+    the object states. Of one that is ``managedBy`` another controller no pods
+    are known. ``through`` are kinds of objects that the operator makes between the object and its pods; Kubernetes' own
+    need not be named. Where a path of ``notJudged`` is true,
     some pods are not known. With a ``reference`` another object says what the pods are; ``annotatedPaths`` are further
     objects whose annotations and labels reach the pods. ``remarks`` are sentences about all objects of the kind.
     ``specReplicasPath`` is the number that the subresource ``scale`` of an object sets, as its definition states it.
@@ -203,6 +227,7 @@ class OperatorKind(Struct, frozen=True, forbid_unknown_fields=True, rename="came
     kind: GroupKind
     components: tuple[Component, ...] = ()
     suspend_path: Formula | None = None
+    managed_by: ManagedBy | None = None
     scheduled: bool = False
     spec_replicas_path: Formula | None = None
     spec_path: Formula | None = None

@@ -1,11 +1,11 @@
 """The pod of a component: its template, the fields that it is made from, and the containers that an operator adds."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from webhook.placement.kinds.formula import Formula, Value, number, truth
-from webhook.placement.kinds.kind import AddedContainer, FragmentedPodSpec, SpecDefinition
+from webhook.placement.kinds.kind import AddedContainer, FragmentedPodSpec, MountedClaims, SpecDefinition
 from webhook.placement.kinds.merging import merged_by_names, merged_by_position
 from webhook.placement.kube.quantity import NANO, format_quantity
 
@@ -39,7 +39,9 @@ def _spec(fragments: FragmentedPodSpec, spec: Json, document: Json, at: int) -> 
         ("initContainers", fragments.init_containers_path, fragments.added_init_containers),
         ("volumes", fragments.volumes_path, ()),
     ):
-        listed = [*_listed(made.get(field)), *_listed(_value(path, document, at)), *_added(added, document, at)]
+        listed = [*_listed(made.get(field)), *_listed(_value(path, document, at))]
+        listed[:0] = _added((one for one in added if one.first), document, at)
+        listed += _added((one for one in added if not one.first), document, at)
         if field == "containers" and isinstance(main, dict):
             listed.insert(0, {**main, "name": fragments.container_name})
         if listed:
@@ -47,6 +49,8 @@ def _spec(fragments: FragmentedPodSpec, spec: Json, document: Json, at: int) -> 
     volumes = _listed(_value(fragments.mounted_volumes_path, document, at))
     if volumes := _mounted(volumes, made, _listed(_value(fragments.mounts_path, document, at))):
         made["volumes"] = volumes
+    if volumes := _claimed(fragments.mounted_claims, document, at):
+        made["volumes"] = [*_listed(made.get("volumes")), *volumes]
     if patch := _value(fragments.resources_patch_path, document, at):
         made["containers"] = _patched(fragments.container_name, _listed(made.get("containers")), patch)
     elif _makes_main(fragments):
@@ -100,6 +104,21 @@ def _mounted(volumes: list[Value], spec: Json, mounts: list[Value]) -> list[Valu
     return [volume for volume in volumes if isinstance(volume, dict) and str(volume.get("name")) in names]
 
 
+def _claimed(claims: MountedClaims | None, document: Json, at: int) -> list[Json]:
+    """A volume for each claim that the operator mounts, and does not make."""
+    value = claims.path.of(document, at) if claims else None
+    if claims is None or not isinstance(value, list):
+        names = [value]
+    else:
+        entries = [one for one in value if isinstance(one, dict) and one.get(claims.made_field) is None]
+        names = [one.get(claims.name_field) for one in entries]
+    return [
+        {"name": f"claim-{number}", "persistentVolumeClaim": {"claimName": name}}
+        for number, name in enumerate(names)
+        if isinstance(name, str) and name
+    ]
+
+
 def _with_main(fragments: FragmentedPodSpec, containers: list[Value], document: Json, at: int) -> list[Value]:
     """The containers with what the main one requests; it comes first if the template does not have it."""
     name = fragments.container_name
@@ -122,7 +141,7 @@ def _gpus(gpu: Json) -> Json:
     return {name: quantity} if isinstance(name, str) and name and isinstance(quantity, int) else {}
 
 
-def _added(containers: tuple[AddedContainer, ...], document: Json, at: int) -> Iterator[Json]:
+def _added(containers: Iterable[AddedContainer], document: Json, at: int) -> Iterator[Json]:
     """The containers that the operator adds."""
     for container in containers:
         if container.when_path and not truth(container.when_path.of(document, at)):
