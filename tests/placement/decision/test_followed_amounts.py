@@ -93,6 +93,13 @@ def test_requests_are_lowered_to_the_largest_amounts(
     assert not decided(pod(requests=lower), inventory).refused
 
 
+def test_of_too_many_resources_no_amounts_are_said() -> None:
+    many = {f"example.com/r{at}": "2" for at in range(33)}
+    one = cluster([node(**dict.fromkeys(many, 1))])
+    assert advice(decided(pod(requests=many), one)).startswith("lower requests example.com/r0 2, ")
+    assert " to " not in advice(decided(pod(requests=many), one))
+
+
 def test_of_many_short_resources_only_the_first_keep_a_part() -> None:
     """Eight are searched; of the last four, of which one of two is free, nothing is left."""
     inventory = cluster([node(**dict.fromkeys(MANY, 1))])

@@ -147,8 +147,10 @@ FIXES: dict[str, tuple[Json, Inventory, str]] = {
             ],
         ),
         cluster(nodes(1)),
-        "add a node with cpu 16500m, memory 2Gi to offer, or lower requests cpu 16500m, memory 2Gi to cpu "
-        "7500m (1 node would fit)",
+        (
+            "add a node with cpu 16500m, memory 2Gi to offer, "
+            "or lower requests cpu 16500m, memory 2Gi to cpu 7500m (1 node would fit)"
+        ),
     ),
     "nothing that bound cores need": (
         pod(annotations={keys.BIND: "true", keys.HARDWARE: "[{name: cpu, requests: 16}, {name: memory, limits: 1}]"}),

@@ -31,6 +31,9 @@ _SHARES: Final = 16
 _RESOURCES: Final = 8
 """Maximum number of short resources for which lower amounts are searched: each takes some evaluations."""
 
+_REQUESTED: Final = 32
+"""Maximum number of resources of requests that are lowered to amounts: each is tried, and costs a look at all nodes."""
+
 _CORE: Final = 1000
 """Milli-units of cpu of a whole core."""
 
@@ -57,9 +60,10 @@ class Lowerable(Struct, frozen=True):
 
     @classmethod
     def of(cls, constraint: Constraint, ask: Ask, *, droppable: bool = False) -> "Lowerable | None":
-        """The requests by a constraint of a pod; ``None`` if they are none, or have to be dropped, or are not a sum."""
+        """The requests by a constraint of a pod; ``None`` if they are none, or have to be dropped, or are too many."""
         clause = constraint.clause
-        if clause is None or not constraint.requests or constraint.rule != Rule.REQUESTS or constraint.verb != LOWER:
+        own = constraint.rule == Rule.REQUESTS and constraint.verb == LOWER
+        if clause is None or not own or not 0 < len(constraint.requests) <= _REQUESTED:
             return None
         bound = ask.provision.cpu_bound
         kept = pod_requests(lowered(ask.spec, whole=True))[0] if bound else {}
