@@ -128,8 +128,6 @@ class TriedApplication:
         cases = [self.case]
         for each in advice(self.verdict.text):
             for fix in each.fixes:
-                if "lower " in fix and " to " not in fix:
-                    continue  # only without any requests they would fit, and operators add some of their own
                 concerned = places(self.case, each.names)
                 if not each.alone:
                     concerned = [at for one in _stages(self.case, each) for at in one.counts]

@@ -214,10 +214,8 @@ def test_pods_that_there_may_never_be_refuse_nothing() -> None:
     assert response(judged(growing))["allowed"]
 
 
-def test_more_pods_than_can_be_counted_are_not_decided() -> None:
-    assert warnings(judged(ray(20_000))) == [
-        "no decision in time on whether all components can run at the same time: some of their pods may have to wait"
-    ]
+def test_more_pods_than_are_placed_together_are_refused_where_they_lack_room_by_themselves() -> None:
+    assert "of 20000 pods fit" in response(judged(ray(20_000)))["status"]["message"]
 
 
 def test_without_time_nothing_is_decided() -> None:

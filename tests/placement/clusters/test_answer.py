@@ -123,8 +123,8 @@ def test_a_refusal_counts_clusters_by_reason_and_names_the_nearest_fix() -> None
         "App one: 1 of 5 clusters can take it, 2 are needed.\n"
         f"  3 clusters: requests cpu 4, {GPU} 1 cannot hold (Deployment a)\n"
         "  1 cluster: not read\n"
-        f"Nearest fix: in cluster b, add a node with cpu 4, {GPU} 1 free, or lower requests cpu 4, {GPU} 1 "
-        "(4 clusters could take it), or lower its replication count to 1."
+        f"Nearest fix: in cluster b, add a node with cpu 4, {GPU} 1 free, or lower requests cpu 4, {GPU} 1 to {GPU} 0 "
+        "(3 clusters could take it), or lower its replication count to 1."
     )
 
 

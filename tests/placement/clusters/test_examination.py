@@ -27,9 +27,10 @@ def test_all_requirements_of_a_pod_are_met_by_one_node() -> None:
     found = examined("c", [app("one", workload("a", cpu=4, gpu=1))], world({"cpu": 4}, {"cpu": 2, "gpu": 1}))
     [fit] = found.fits
     assert (fit.fits, fit.reason) == (False, f"requests cpu 4, {GPU} 1 cannot hold (Deployment a)")
-    assert (str(fit.fix), [*map(str, fit.openers)]) == (
-        f"add a node with cpu 4, {GPU} 1 free", [f"lower requests cpu 4, {GPU} 1"],
-    )  # fmt: skip
+    assert str(fit.fix) == f"add a node with cpu 4, {GPU} 1 free"
+    assert [(str(opener.drop), opener.amounts) for opener in fit.openers] == [
+        (f"lower requests cpu 4, {GPU} 1", {"cpu": 4000, GPU: 0})
+    ]
     assert not found.takes(0)
 
 

@@ -41,9 +41,10 @@ def made_able(fix: str, one: RandomApp, clusters: Sequence[RandomCluster]) -> in
     if stated := re.fullmatch(r"in cluster c(\d), add (?:a node|(\d+) nodes) with (.*) free", fix):
         at, more = int(stated[1]), int(stated[2] or 1)
         now[at] = RandomCluster((*(now[at].nodes or ()), *[(*requested(stated[3]), False)] * more))
-    elif stated := re.fullmatch(r"lower requests (.*) \((\d) clusters? could take it\)", fix):
-        lowered = requested(stated[1])
-        one, wanted = one._replace(pods=tuple((0, 0) if pod == lowered else pod for pod in one.pods)), int(stated[2])
+    elif stated := re.fullmatch(r"lower requests (.*) to (.*) \((\d) clusters? could take it\)", fix):
+        asked, amounts = requested(stated[1]), dict(part.split(" ") for part in stated[2].split(", "))
+        lower = int(amounts.get("cpu", asked[0])), int(amounts.get(GPU, asked[1]))
+        one, wanted = one._replace(pods=tuple(lower if pod == asked else pod for pod in one.pods)), int(stated[3])
     elif stated := re.fullmatch(r"lower its replication count to (\d)", fix):
         wanted = int(stated[1])
     elif stated := re.fullmatch(r"add (\d) clusters? that can take it", fix):

@@ -147,7 +147,10 @@ FIXES: dict[str, tuple[Json, Inventory, str]] = {
             ],
         ),
         cluster(nodes(1)),
-        "add a node with cpu 16500m, memory 2Gi to offer, or lower requests cpu 16500m, memory 2Gi (1 node would fit)",
+        (
+            "add a node with cpu 16500m, memory 2Gi to offer, "
+            "or lower requests cpu 16500m, memory 2Gi to cpu 7500m (1 node would fit)"
+        ),
     ),
     "nothing that bound cores need": (
         pod(annotations={keys.BIND: "true", keys.HARDWARE: "[{name: cpu, requests: 16}, {name: memory, limits: 1}]"}),
@@ -273,7 +276,7 @@ FIXES: dict[str, tuple[Json, Inventory, str]] = {
     "no room on a node that never had it": (
         pod('host("node-a")', requests={"cpu": "16"}, annotations=BY_NAME),
         cluster(nodes(1)),
-        "lower requests cpu 16 (1 node would fit)",
+        "lower requests cpu 16 to cpu 8 (1 node would fit)",
     ),
     "an exclusive pool less": (
         pod(),

@@ -29,12 +29,17 @@ THEN_SAYS = (
 
 
 def verdict(
-    first: Part, *later: Part, cores: int = 4, solving: Solving | None = None, makers: tuple[Maker, ...] = ()
+    first: Part,
+    *later: Part,
+    cores: int = 4,
+    solving: Solving | None = None,
+    makers: tuple[Maker, ...] = (),
+    in_turn: bool = True,
 ) -> JobVerdict:
-    """The verdict on a JobSet of a job, and of others that follow it one by one, on a single node."""
+    """The verdict on a JobSet of a job, and of others that follow it one by one, or run with it, on a single node."""
     jobs: list[dict[str, Any]] = []
     for at, part in enumerate((first, *later)):
-        after = {"dependsOn": [{"name": f"j{at - 1}", "status": "Complete"}]} if at else {}
+        after = {"dependsOn": [{"name": f"j{at - 1}", "status": "Complete"}]} if at and in_turn else {}
         pods = {"parallelism": part.count, "completions": part.count, "template": part.template()}
         jobs.append({"name": f"j{at}", "template": {"spec": pods}, **after})
     kind = ("jobset.x-k8s.io", "JobSet")

@@ -21,7 +21,7 @@ from webhook.placement.kinds.application import OperatorApplication
 from webhook.placement.objects.jobs.job_spec import JobSpec, element_name
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import CRON_JOB, HOST_POOL, POD, POD_TEMPLATE, STREAMS_JOB, WORKLOADS
-from webhook.placement.text.problem import Problem, counted
+from webhook.placement.text.problem import Problem
 
 _TEMPLATES: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
     **{(kind.api_version, kind.name): ("spec", "template") for kind in WORKLOADS},
@@ -79,7 +79,7 @@ def pods_of(document: Unstructured, old: Unstructured | None = None) -> Iterator
 def components_of(application: OperatorApplication, document: Unstructured) -> Iterator[DescribedPod]:
     """The pods of each component of an application of another operator."""
     for one in application.components:
-        size = Replicas(one.count, counted(one.count, "pod"))
+        size = Replicas.of_component(one.count)
         yield DescribedPod(
             f"{origin_of(document)}, {one.name}", one.pod, size, metadata=one.annotations_field.rpartition(".")[0]
         )

@@ -9,21 +9,30 @@ from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from webhook.placement.clusters.application import ClusterApp
 from webhook.placement.clusters.compatible_sets import CompatibleSets, maximal_sets
 from webhook.placement.decision.optional_hardware import granted_hardware
+from webhook.placement.decision.refusal.lowered_requests import Lowerable
 from webhook.placement.decision.refusal.refusal import cannot_hold
+from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.selection.selector import matching
 from webhook.placement.planning.change import Change
 from webhook.placement.planning.group import Group
 from webhook.placement.planning.members import Member, member_of
 from webhook.placement.planning.refusal.conflict import smallest
-from webhook.placement.planning.refusal.nearest_change import cluster_changes, verbs_of, works
+from webhook.placement.planning.refusal.nearest_change import (
+    cluster_changes,
+    lowerable_of,
+    lowered_for_group,
+    verbs_of,
+    works,
+)
 from webhook.placement.planning.search.solver import Solving
 from webhook.placement.request.world import World
 from webhook.placement.text.clause import Clause
-from webhook.placement.text.fix import Drop, Fix
+from webhook.placement.text.fix import LOWER, Drop, Fix
 from webhook.placement.text.problem import CLAUSE_LIMIT, Fault, enumerated, shorten
 
 _NAMED: Final = 3
@@ -31,6 +40,23 @@ _NAMED: Final = 3
 
 UNDECIDED: Final = "was not decided in time"
 """The reason of a cluster about which time was too short."""
+
+
+class Opener(Struct, frozen=True, eq=False):
+    """A change of an app with which a cluster could take it: ``drop`` says of which clause.
+
+    What is ``lowerable`` need not be dropped: in this cluster so much of it may stay as ``amounts`` says.
+    """
+
+    drop: Drop
+    lowerable: Lowerable | None = None
+    amounts: Tally = {}
+
+    def leaving(self, amounts: Tally, gain: str) -> Drop:
+        """The change by which these amounts stay, with what it gains."""
+        if self.lowerable is None:
+            return replace(self.drop, gain=gain)
+        return self.lowerable.fix((self.lowerable.clause,), {self.lowerable.clause: LOWER}, gain, amounts)
 
 
 class AppFit(Struct, frozen=True, kw_only=True):
@@ -45,7 +71,7 @@ class AppFit(Struct, frozen=True, kw_only=True):
     weight: int = 0
     reason: str = ""
     fix: Fix | None = None
-    openers: tuple[Drop, ...] = ()
+    openers: tuple[Opener, ...] = ()
     wrong: bool = False
 
 
@@ -127,11 +153,15 @@ async def _fit(members: Sequence[Member], world: World, solving: Solving, *, abl
     return AppFit(fits=False, reason=f"{start} ({names})", fix=fix, openers=tuple(openers))
 
 
-async def _opener(group: Group, clause: Clause) -> Drop | None:
+async def _opener(group: Group, clause: Clause) -> Opener | None:
     """The change of the app that drops, or lowers, what the clause says; ``None`` if that does not help."""
-    if not group.in_time or not await works(group, Change(frozenset((clause,)))):
+    drop = Drop.of((clause,), verbs_of(group))
+    if not group.in_time:
         return None
-    return Drop.of((clause,), verbs_of(group))
+    if lowerable := lowerable_of(group, clause):
+        amounts = await lowered_for_group(group, lowerable)
+        return None if amounts is None else Opener(drop, lowerable, amounts)
+    return Opener(drop) if await works(group, Change(frozenset((clause,)))) else None
 
 
 def _weight(member: Member, world: World) -> int:

@@ -7,13 +7,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from msgspec.structs import replace
-
 from webhook.placement.clusters.application import ClusterApp
-from webhook.placement.clusters.examination import ExaminedCluster
+from webhook.placement.clusters.examination import ExaminedCluster, Opener
 from webhook.placement.clusters.sharing import Clash
 from webhook.placement.decision.refusal.refusal import written
-from webhook.placement.text.fix import Advice, Fix, Lower
+from webhook.placement.kube.amounts import ordered
+from webhook.placement.text.fix import Advice, Drop, Fix, Lower
 from webhook.placement.text.problem import counted, enumerated
 
 UNREAD: Final = "not read"
@@ -45,9 +44,11 @@ def _fixes(at: int, app: ClusterApp, clusters: Sequence[ExaminedCluster], able: 
     fixable = next((one for one in closed if one.fits[at].fix), None) if missing == 1 else None
     if fixable:
         yield Advice(f"in cluster {fixable.name}, {fixable.fits[at].fix}")
-    opened = Counter(opener for cluster in closed for opener in cluster.fits[at].openers)
-    for opener, count in sorted(opened.items(), key=lambda opening: (-opening[1], str(opening[0])))[:1]:
-        yield replace(opener, gain=f"{counted(able + count, 'cluster')} could take it")
+    opened: dict[Drop, list[Opener]] = {}
+    for opener in (opener for cluster in closed for opener in cluster.fits[at].openers):
+        opened.setdefault(opener.drop, []).append(opener)
+    for _, openers in sorted(opened.items(), key=lambda opening: (-len(opening[1]), str(opening[0])))[:1]:
+        yield _opening(openers, able, missing)
     if able:
         yield Lower("its replication count", able)
     if fixable or opened or able:
@@ -55,6 +56,15 @@ def _fixes(at: int, app: ClusterApp, clusters: Sequence[ExaminedCluster], able: 
     unread = sum(bool(cluster.trouble) for cluster in clusters)
     helps = f"make sure that {counted(unread, 'cluster')} can be read"
     yield Advice(helps if unread else f"add {counted(missing, 'cluster')} that can take it")
+
+
+def _opening(openers: Sequence[Opener], able: int, missing: int) -> Drop:
+    """The change of the app that opens as many clusters as are ``missing``, with the largest amounts that may stay."""
+    names = ordered(openers[0].amounts)
+    most = sorted(openers, key=lambda opener: [-opener.amounts[name] for name in names])[:missing]
+    amounts = {name: min(opener.amounts[name] for opener in most) for name in names}
+    count = sum(all(opener.amounts[name] >= amounts[name] for name in names) for opener in openers)
+    return openers[0].leaving(amounts, f"{counted(able + count, 'cluster')} could take it")
 
 
 def clash_text(clash: Clash, apps: Sequence[ClusterApp], able: Mapping[int, int], *, decided: bool) -> str:

@@ -17,6 +17,7 @@ from webhook.placement.inventory.capacity import Row
 from webhook.placement.kube.bits import Bits, from_mask, to_slots
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
+from webhook.placement.text.problem import counted
 
 
 class ClaimTemplates(Struct, frozen=True):
@@ -60,6 +61,11 @@ class Replicas(Struct, frozen=True):
     selector: Mapping[str, str] = {}
     claims: ClaimTemplates | None = None
     field: str = "replicas"
+
+    @classmethod
+    def of_component(cls, count: int) -> "Replicas":
+        """So many pods of a component of an application, which each operator counts in a field of its own."""
+        return cls(count, counted(count, "pod"), field="the number of pods")
 
     @property
     def needed(self) -> int:

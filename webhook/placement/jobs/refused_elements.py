@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from webhook.placement.decision.decision import Decision, decide
 from webhook.placement.decision.refusal.refusal import Refusal
+from webhook.placement.decision.replica_fit import ReplicaFit, Replicas
 from webhook.placement.jobs.tolerant_elements import tolerance_problems
 from webhook.placement.objects.pool import Pool
 from webhook.placement.planning.members import Member
@@ -30,6 +31,7 @@ from webhook.placement.text.problem import (
     shorten,
 )
 from webhook.placement.text.rule import OF_FAULT
+from webhook.placement.workload.workload import decide_together
 
 LISTED: Final = 10
 """Kinds of elements that have a line; those beyond are only counted."""
@@ -107,6 +109,19 @@ def judged_alone(
     if problems := tuple(tolerance_problems(member, pools, world)):
         return RefusedElement.of_problems(names, problems)
     return member
+
+
+def refused_by_number(members: Iterable[Member], namespace: str, world: World) -> list[RefusedElement]:
+    """Those of which not all pods can run at the same time even without all others, on nodes that run nothing else.
+
+    That is counted, not searched, so it is known of any number of pods. At most ``LISTED`` are looked at closely.
+    """
+    short = (one for one in members if ReplicaFit(one.ask, one.verdict.hard, world).room(one.count) < one.count)
+    decided = (
+        (one, decide_together(one.pod, namespace, world, Replicas.of_component(one.count)))
+        for one in itertools.islice(short, LISTED)
+    )
+    return [RefusedElement.of_decision(one.names, decision) for one, decision in decided if decision.refused]
 
 
 def certain(refused: Sequence[RefusedElement]) -> bool:

@@ -21,11 +21,13 @@ from webhook.placement.jobs.newnodes.job_scale_up import JobScaleUp
 from webhook.placement.jobs.newnodes.scaled_group import Beside
 from webhook.placement.jobs.newnodes.scaled_pods import scale_up_workload
 from webhook.placement.jobs.refused_elements import (
+    LISTED,
     RefusedElement,
     certain,
     judged_alone,
     refuse_elements,
     refuse_stages,
+    refused_by_number,
 )
 from webhook.placement.jobs.whole_job import judged_or_recovered, worked_out
 from webhook.placement.kinds.application import ComponentPods, OperatorApplication
@@ -208,9 +210,10 @@ async def _of_set(
 
     ``alone`` is the refusal of those that the nodes there are cannot run even by themselves.
     """
-    if sum(member.count for member in members) > MOST:
-        return JobVerdict(warnings=(UNDECIDED,))
-    verdict = JobVerdict() if alone else await _of_group(members, world, jobs, solving)
+    many = sum(member.count for member in members) > MOST
+    verdict = JobVerdict() if alone and not many else await _of_group(members, world, jobs, solving)
+    if verdict.undecided:
+        return _undecided(verdict, members, world)
     if not (alone or verdict.brief):
         return verdict
     if not scaling or any(member.ask.elastic for member in members):
@@ -229,10 +232,21 @@ async def _of_set(
     return JobVerdict(own, GroupAnswer(None, decided=scaled.decided), warnings=(scaled.notice,), placeable=placed)
 
 
+def _undecided(verdict: JobVerdict, members: Sequence[Member], world: World) -> JobVerdict:
+    """The verdict on members of which it is not known whether all can run: refused if some cannot by themselves."""
+    namespace = members[0].ask.namespace
+    refused = refused_by_number(members, namespace, world)
+    if not refused:
+        return verdict
+    return _refused_alone(refuse_elements(refused, len(members), all_known=len(refused) < LISTED, kind="component"))
+
+
 async def _of_group(
     members: Sequence[Member], world: World, jobs: frozenset[tuple[str, str]], solving: Solving
 ) -> JobVerdict:
     """The verdict on members that run at the same time on the nodes there are; a refusal is brief."""
+    if sum(member.count for member in members) > MOST:
+        return JobVerdict(answer=GroupAnswer(None, decided=False), warnings=(UNDECIDED,))
     group = GroupWithDevices(members, world, (), solving, jobs)
     answer = await group.place()
     if answer.placed is not None:

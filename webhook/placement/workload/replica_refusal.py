@@ -10,7 +10,7 @@ from webhook.placement.constraints.topology_limit import OnePerDomain
 from webhook.placement.decision.refusal.clause_nodes import verbs_of, without_each
 from webhook.placement.decision.refusal.cluster_change import joinable, proposed_fixes
 from webhook.placement.decision.refusal.conflict import answered, smallest_failing
-from webhook.placement.decision.refusal.lowered_requests import lowered_of_replicas
+from webhook.placement.decision.refusal.lowered_requests import lowered_for_replicas
 from webhook.placement.decision.refusal.refusal import Refusal, cannot_hold
 from webhook.placement.decision.refusal.relaxation import Fitting, Relaxation
 from webhook.placement.decision.replica_fit import ReplicaFit, Replicas
@@ -167,8 +167,10 @@ def _user_changes(
         yield Advice(f"set maxUnavailable to 1 and {Lower(replicas.field, room)}")
     count, best = relaxation.best()
     if count > room:
-        to = lowered_of_replicas(fit, ask, best, count, world)
-        yield Drop.of(best, relaxation.verbs, f"{count} of {replicas.count} would fit", to)
+        gain = f"{count} of {replicas.count} would fit"
+        lowered = lowered_for_replicas(fit, ask, best[0], count, world)
+        verbs = relaxation.verbs
+        yield lowered[0].fix(best, verbs, gain, lowered[1]) if lowered else Drop.of(best, verbs, gain)
 
 
 def alone_in(fit: ReplicaFit, world: World) -> str:

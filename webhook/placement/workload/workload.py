@@ -38,6 +38,11 @@ def decide_replicas(pod: Pod, namespace: str, inventory: Inventory, policy: Poli
     pod = inventory.pod_defaults.completed(pod, namespace)
     if replicas.claims and not replicas.idle:
         return _decide_set(pod, namespace, world, replicas, replicas.claims)
+    return decide_together(pod, namespace, world, replicas)
+
+
+def decide_together(pod: Pod, namespace: str, world: World, replicas: Replicas) -> Decision:
+    """Decide about so many pods like one that has its defaults, beside nothing but what stays in the world."""
     return _decide_all(pod, decide(pod, namespace, world), world, replicas)
 
 
@@ -48,8 +53,8 @@ def _decide_set(pod: Pod, namespace: str, world: World, replicas: Replicas, temp
     """
     pods = pods_of_set(pod, templates, replicas.count, namespace, world.inventory.volumes)
     if all(each == pods[0] for each in pods):
-        return _decide_all(pods[0], decide(pods[0], namespace, world), world, replicas)
-    decision = _decide_all(pod, decide(pod, namespace, world), world, replicas)
+        return decide_together(pods[0], namespace, world, replicas)
+    decision = decide_together(pod, namespace, world, replicas)
     if decision.refused or decision.verdict is None or decision.refusal:
         return decision
     fit = ReplicaFit(decision.ask, decision.verdict.hard, (world.recovered() or world) if decision.recovered else world)

@@ -77,7 +77,7 @@ REFUSALS: dict[str, tuple[Json, Inventory, str]] = {
             "requests nvidia.com/gpu 1 cannot hold: 0 of 2 nodes can run this pod.\n"
             "  2 nodes have less than nvidia.com/gpu 1\n"
             "Nearest fix: add a node with nvidia.com/gpu 1 to offer, "
-            "or lower requests nvidia.com/gpu 1 (2 nodes would fit)."
+            "or drop requests nvidia.com/gpu 1 (2 nodes would fit)."
         ),
     ),
     "no pods at all": (

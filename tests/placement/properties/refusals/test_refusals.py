@@ -129,7 +129,10 @@ def lowered(pod: Json, to: str) -> Json:
 def named(text: str, verbs: Mapping[str, str]) -> tuple[str, ...]:
     """The words that such a text says to drop or to lower."""
     choices = itertools.chain(itertools.combinations(verbs, 1), itertools.permutations(verbs, 2))
-    [found] = {frozenset(choice): choice for choice in choices if said(choice, verbs) == text}.values()
+    # Requests of which nothing may be left are dropped, not lowered.
+    gone = {word: "drop" if word.startswith("requests ") else verb for word, verb in verbs.items()}
+    matching = (choice for choice in choices if text in (said(choice, verbs), said(choice, gone)))
+    [found] = {frozenset(choice): choice for choice in matching}.values()
     return found
 
 

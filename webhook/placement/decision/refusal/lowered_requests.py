@@ -7,27 +7,35 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.constraints.constraint import Constraint
 from webhook.placement.decision.refusal.conflict import Search, answered
 from webhook.placement.decision.replica_fit import ReplicaFit
-from webhook.placement.decision.verdict import Judged
+from webhook.placement.decision.verdict import Judged, Verdict
 from webhook.placement.inventory.capacity import Row
 from webhook.placement.kube.amounts import Tally, amount, ordered
 from webhook.placement.kube.bits import Bits, to_slots
+from webhook.placement.kube.requests import lowered, pod_requests
 from webhook.placement.kube.resource_name import CPU, MEMORY
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.text.clause import Clause
-from webhook.placement.text.fix import LOWER
+from webhook.placement.text.fix import LOWER, Drop
 from webhook.placement.text.rule import Rule
 
 _SHARES: Final = 16
 """A node is divided among at most so many pods: with more on one node amounts differ by little."""
 
 _RESOURCES: Final = 8
-"""Maximum number of resources for which lower amounts are searched: each takes some evaluations."""
+"""Maximum number of short resources for which lower amounts are searched: each takes some evaluations."""
+
+_REQUESTED: Final = 32
+"""Maximum number of resources of requests that are lowered to amounts: each is tried, and costs a look at all nodes."""
+
+_CORE: Final = 1000
+"""Milli-units of cpu of a whole core."""
 
 _STEPS: Final = 4096
 """So many amounts below a request are told apart in twelve questions."""
@@ -36,23 +44,78 @@ _COARSE: Final[Mapping[str, tuple[int, ...]]] = {CPU: (1000, 10), MEMORY: (1 << 
 """Amounts are rounded down to multiples of the first of these that is requested in multiples: cores, GiB."""
 
 
-def largest(requested: Tally, offered: Mapping[str, Iterable[int]]) -> Search[Tally, Tally | None]:
-    """Find the largest amounts that do not fail, resource by resource; ``None`` if even nothing fails.
+class Lowerable(Struct, frozen=True):
+    """The requests by a ``constraint`` of a pod, as far as they can be lowered; ``clause`` is what messages call them.
 
-    ``offered`` are the amounts of each resource worth trying, in any order.
+    The amounts in ``least`` have to stay. With ``whole``, cpu is lowered by whole cores. Requests of which nothing may
+    be left are dropped if they are ``droppable``; else an amount of 0 has to be written, since an operator, or the
+    default of a namespace, may give an amount where none is written.
     """
-    lowered: dict[str, int] = dict.fromkeys(requested, 0)
-    if (yield lowered):
-        return None
-    for resource in ordered(requested):
-        most = requested[resource]
-        steps = sorted({0, most, *(each for each in offered[resource] if 0 < each < most)})
-        low, high = 0, len(steps) - 1
-        while low < high:
-            middle = (low + high + 1) // 2
-            low, high = (low, middle - 1) if (yield {**lowered, resource: steps[middle]}) else (middle, high)
-        lowered[resource] = steps[low]
-    return lowered
+
+    constraint: Constraint
+    clause: Clause
+    least: Tally = {}
+    whole: bool = False
+    droppable: bool = False
+
+    @classmethod
+    def of(cls, constraint: Constraint, ask: Ask, *, droppable: bool = False) -> "Lowerable | None":
+        """The requests by a constraint of a pod; ``None`` if they are none, or have to be dropped, or are too many."""
+        clause = constraint.clause
+        own = constraint.rule == Rule.REQUESTS and constraint.verb == LOWER
+        if clause is None or not own or not 0 < len(constraint.requests) <= _REQUESTED:
+            return None
+        bound = ask.provision.cpu_bound
+        kept = pod_requests(lowered(ask.spec, whole=True))[0] if bound else {}
+        least = {one: min(kept.get(one, 0), asked) for one, asked in constraint.requests.items()}
+        return cls(constraint, clause, least, bound, droppable)
+
+    @property
+    def requested(self) -> Tally:
+        """The amounts that are requested."""
+        return self.constraint.requests
+
+    def steps(self, resource: str, free: Iterable[int], count: int, *, every: bool = False) -> set[int]:
+        """The amounts of the resource worth trying for ``count`` pods if nodes have so much of it ``free``.
+
+        These are all amounts if ``every`` one is asked for and they are few, else the shares of a node.
+        """
+        asked = self.requested[resource]
+        if self.whole and resource == CPU:
+            return {*range(asked, self.least[CPU], -_CORE)}
+        return (steps_below(resource, asked) if every else None) or shares(free, resource, asked, count)
+
+    def largest(self, offered: Mapping[str, Iterable[int]]) -> Search[Tally, Tally | None]:
+        """Find the largest amounts that do not fail, resource by resource; ``None`` if even the least fail.
+
+        ``offered`` are the amounts of each resource worth trying, in any order. Of the resources that are short only
+        the first ``_RESOURCES`` are searched, and of the others the least is left.
+        """
+        amounts = dict(self.least)
+        if (yield amounts):
+            return None
+        short = 0
+        for resource in ordered(amounts):
+            lowest, most = amounts[resource], self.requested[resource]
+            if not (yield {**amounts, resource: most}):
+                amounts[resource] = most
+                continue
+            short += 1
+            between = (each for each in offered[resource] if lowest < each < most)
+            steps = [lowest, *(sorted(between) if short <= _RESOURCES else ())]
+            low, high = 0, len(steps) - 1
+            while low < high:
+                middle = (low + high + 1) // 2
+                low, high = (low, middle - 1) if (yield {**amounts, resource: steps[middle]}) else (middle, high)
+            amounts[resource] = steps[low]
+        return amounts
+
+    def fix(self, dropped: Iterable[Clause], verbs: Mapping[Clause, str], gain: str, amounts: Tally) -> Drop:
+        """The fix that drops these clauses and lowers this one of them to the amounts; with nothing left, drops it."""
+        if self.droppable and not any(amounts.values()):
+            return Drop.of(dropped, {**verbs, self.clause: "drop"}, gain)
+        lower = (one for one in ordered(amounts) if amounts[one] < self.requested[one])
+        return Drop.of(dropped, verbs, gain, ", ".join(f"{one} {amount(one, amounts[one])}" for one in lower))
 
 
 def shares(amounts: Iterable[int], resource: str, requested: int, count: int) -> set[int]:
@@ -81,33 +144,25 @@ def _rounded(amount: int, units: Sequence[int]) -> int:
     return amount - amount % unit
 
 
-def said(requested: Tally, lowered: Tally | None) -> str:
-    """To what the requests are lowered, in words; empty if there are no such amounts, or next to nothing of one."""
-    lower = [one for one in ordered(requested) if lowered is not None and lowered[one] < requested[one]]
-    if lowered is None or not all(lowered[one] for one in lower):
-        return ""
-    return ", ".join(f"{one} {amount(one, lowered[one])}" for one in lower)
-
-
-def lowered_of_pod(
-    hard: Sequence[Judged], dropped: Collection[Clause], remaining: Sequence[Judged], ask: Ask, world: World
-) -> tuple[str, int]:
+def lowered_for_pod(
+    verdict: Verdict, dropped: Sequence[Clause], remaining: Sequence[Judged], ask: Ask, world: World
+) -> tuple[Lowerable, Tally, int] | None:
     """To what requests among the ``dropped`` clauses have to be lowered for one pod, and how many nodes then fit.
 
     ``remaining`` are the constraints of the pod without these clauses: they may mean something else then, such as a
-    spread constraint that counts pods on other nodes. Empty and 0 if no requests are among the clauses, or lower
+    spread constraint that counts pods on other nodes. ``None`` if no such requests are among the clauses, or lower
     requests alone are not known to be enough.
     """
-    constraint = _requests(hard, ask, dropped)
-    if constraint is None:
-        return "", 0
+    lowerable = _lowerable(verdict.hard, ask, dropped)
+    if lowerable is None:
+        return None
     # What hardware requirements ask for together with the requests is judged as if these were not lowered.
-    sums = (judged for judged in hard if judged.constraint.requests and judged.constraint.clause not in dropped)
+    sums = (judged for judged in verdict.hard if judged.constraint.requests and judged.constraint.clause not in dropped)
     nodes: Bits = world.everything
     for judged in (*remaining, *sums):
         nodes &= judged.nodes
     slots = to_slots(nodes)
-    rows = {one: world.inventory.nodes.capacity.rows(one)[0][slots] for one in constraint.requests}
+    rows = {one: _offered(one, lowerable.constraint.pinned, world)[slots] for one in lowerable.requested}
     for judged in remaining:
         if beside := judged.constraint.beside(ask, world):
             _take_out(rows, slots, beside)
@@ -118,10 +173,18 @@ def lowered_of_pod(
             enough &= rows[one] >= wanted
         return int(np.count_nonzero(enough))
 
-    offered = {one: shares(row.tolist(), one, constraint.requests[one], 1) for one, row in rows.items()}
-    lowered = answered(largest(constraint.requests, offered), lambda amounts: not fitting(amounts))
-    text = said(constraint.requests, lowered)
-    return text, fitting(lowered) if lowered and text else 0
+    offered = {one: lowerable.steps(one, row.tolist(), 1) for one, row in rows.items()}
+    amounts = answered(lowerable.largest(offered), lambda amounts: not fitting(amounts))
+    return None if amounts is None else (lowerable, amounts, fitting(amounts))
+
+
+def _offered(resource: str, pinned: Bits, world: World) -> Row:
+    """What each node has of the resource for one pod: all that it offers, and on ``pinned`` nodes what is free."""
+    allocatable, used = world.inventory.nodes.capacity.rows(resource)
+    bound = to_slots(pinned)
+    offered = allocatable.copy()
+    offered[bound] = np.maximum(0, allocatable[bound] - used[bound])
+    return offered
 
 
 def _take_out(rows: Mapping[str, Row], slots: Row, beside: Mapping[int, Sequence[Tally]]) -> None:
@@ -132,16 +195,18 @@ def _take_out(rows: Mapping[str, Row], slots: Row, beside: Mapping[int, Sequence
                 row[at] = max(0, row[at] - tally.get(one, 0))
 
 
-def lowered_of_replicas(fit: ReplicaFit, ask: Ask, dropped: Collection[Clause], count: int, world: World) -> str:
-    """To what requests among the ``dropped`` clauses have to be lowered for ``count`` pods; empty if unknown."""
-    constraint = _requests(fit.hard, ask, dropped)
-    if constraint is None or len(dropped) > 1:
-        return ""
+def lowered_for_replicas(
+    fit: ReplicaFit, ask: Ask, dropped: Clause, count: int, world: World
+) -> tuple[Lowerable, Tally] | None:
+    """To what the requests of the ``dropped`` clause have to be lowered for ``count`` pods; ``None`` if unknown."""
+    lowerable = _lowerable(fit.hard, ask, (dropped,))
+    if lowerable is None:
+        return None
+    constraint = lowerable.constraint
     slots = to_slots(world.everything)
-    capacity = world.inventory.nodes.capacity
     offered = {
-        one: shares(capacity.rows(one)[0][slots].tolist(), one, asked, count)
-        for one, asked in constraint.requests.items()
+        one: lowerable.steps(one, _offered(one, constraint.pinned, world)[slots].tolist(), count)
+        for one in lowerable.requested
     }
 
     def too_few(amounts: Tally) -> bool:
@@ -150,13 +215,14 @@ def lowered_of_replicas(fit: ReplicaFit, ask: Ask, dropped: Collection[Clause], 
         hard = [Judged(lower, lower.filter(world)) if each.constraint is constraint else each for each in fit.hard]
         return ReplicaFit(replace(ask, requests={**ask.requests, **amounts}), hard, world).room(count) < count
 
-    return said(constraint.requests, answered(largest(constraint.requests, offered), too_few))
+    amounts = answered(lowerable.largest(offered), too_few)
+    return None if amounts is None else (lowerable, amounts)
 
 
-def _requests(hard: Iterable[Judged], ask: Ask, dropped: Collection[Clause]) -> Constraint | None:
-    """The constraint of requests that can be lowered, if its clause is among these and no other rule bounds them."""
-    if ask.provision.cpu_bound:
-        return None  # a bound core is a whole one
-    candidates = (judged.constraint for judged in hard if judged.constraint.clause in dropped)
-    own = next((one for one in candidates if one.clause and one.rule == Rule.REQUESTS and one.verb == LOWER), None)
-    return own if own and not own.pinned and len(own.requests) <= _RESOURCES else None
+def _lowerable(hard: Iterable[Judged], ask: Ask, dropped: Collection[Clause]) -> Lowerable | None:
+    """What can be lowered of these clauses; ``None`` if all of them can only be dropped.
+
+    The pod has been judged without its requests, with all defaults, so these can be dropped.
+    """
+    own = (judged.constraint for judged in hard if judged.constraint.clause in dropped)
+    return next(filter(None, (Lowerable.of(constraint, ask, droppable=True) for constraint in own)), None)

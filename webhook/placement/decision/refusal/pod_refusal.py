@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from webhook.placement.decision.refusal.clause_nodes import ClauseNodes, without_each
 from webhook.placement.decision.refusal.cluster_change import proposed_fixes
-from webhook.placement.decision.refusal.lowered_requests import lowered_of_pod
+from webhook.placement.decision.refusal.lowered_requests import lowered_for_pod
 from webhook.placement.decision.refusal.partial_pod import PartialPods
 from webhook.placement.decision.refusal.refusal import Refusal, cannot_hold
 from webhook.placement.decision.refusal.relaxation import Relaxation
@@ -61,5 +61,13 @@ def _fixes(
     if fix:
         yield fix
     if count:
-        to, fitting = lowered_of_pod(verdict.hard, best, partial.left(best), ask, world)
-        yield Drop.of(best, relaxation.verbs, f"{counted(fitting or count, 'node')} would fit", to)
+        lowered = lowered_for_pod(verdict, best, partial.left(best), ask, world)
+        if lowered:
+            lowerable, amounts, fitting = lowered
+            yield lowerable.fix(best, relaxation.verbs, _gain(fitting), amounts)
+        else:
+            yield Drop.of(best, relaxation.verbs, _gain(count))
+
+
+def _gain(nodes: int) -> str:
+    return f"{counted(nodes, 'node')} would fit"

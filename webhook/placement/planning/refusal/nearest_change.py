@@ -17,7 +17,7 @@ from webhook.placement.decision.refusal.cluster_change import (
     opening_change,
 )
 from webhook.placement.decision.refusal.conflict import answered_in_turn, least_up_to
-from webhook.placement.decision.refusal.lowered_requests import largest, said, shares, steps_below
+from webhook.placement.decision.refusal.lowered_requests import Lowerable
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.amounts import PODS, SAID, Tally, amount, ordered
 from webhook.placement.kube.bits import slots, union
@@ -30,7 +30,7 @@ from webhook.placement.planning.group import Group
 from webhook.placement.planning.members import Member
 from webhook.placement.planning.refusal.conflict import GroupConflict
 from webhook.placement.text.clause import Clause
-from webhook.placement.text.fix import LOWER, AddNode, Drop, EnlargePool, Fix, LabelNode, ShrinkPool
+from webhook.placement.text.fix import AddNode, Drop, EnlargePool, Fix, LabelNode, ShrinkPool
 from webhook.placement.text.keys import HOSTNAME
 from webhook.placement.text.problem import enumerated
 
@@ -61,35 +61,44 @@ async def cluster_changes(group: Group, conflict: GroupConflict, missing: int) -
 async def drops(group: Group, conflict: GroupConflict) -> AsyncIterator[Fix]:
     """The clauses of the conflict without any one of which all pods fit; last those of which nothing may be left."""
     verbs, to_nothing = verbs_of(group), []
+    count = sum(group.counts)
+    gain = f"{'it' if count == 1 else f'all {count}'} would fit"
     for clause in conflict.clauses if group.in_time else ():
-        if await works(group, Change(frozenset((clause,)))):
-            count = sum(group.counts)
-            fitting = "it" if count == 1 else f"all {count}"
-            free = verbs[clause] == LOWER and not any(member.ask.provision.cpu_bound for member in group.members)
-            to = await _lowered(group, clause) if free else ""
-            drop = Drop.of((clause,), verbs, f"{fitting} would fit", to)
-            if free and not to:
-                to_nothing.append(drop)
-            else:
+        lowerable = lowerable_of(group, clause)
+        if lowerable is None:
+            if await works(group, Change(frozenset((clause,)))):
+                yield Drop.of((clause,), verbs, gain)
+        elif amounts := await lowered_for_group(group, lowerable):
+            drop = lowerable.fix((clause,), verbs, gain, amounts)
+            if any(amounts.values()):
                 yield drop
+            else:
+                to_nothing.append(drop)
     for drop in to_nothing:
         yield drop
 
 
-async def _lowered(group: Group, clause: Clause) -> str:
-    """To what the requests of the clause have to be lowered so that all pods fit, in words."""
-    requested = next(demand.requests for one in group.members for demand in one.conditions if demand.clause == clause)
-    count = sum(group.counts)
-    # Beside pods that request other amounts, it need not be a share of what is free on a node.
+def lowerable_of(group: Group, clause: Clause) -> Lowerable | None:
+    """What can be lowered of the clause; ``None`` if it can only be dropped."""
+    demands = ((one, demand) for one in group.members for demand in one.conditions if demand.clause == clause)
+    member, demand = next(demands)
+    lowerable = Lowerable.of(demand.constraint, member.ask)
+    # A clause of equal elements names all of them; that of the constraint names the first.
+    return lowerable and replace(lowerable, clause=clause)
+
+
+async def lowered_for_group(group: Group, lowerable: Lowerable) -> Tally | None:
+    """The largest amounts with which all pods fit; ``None`` if even the least are too much."""
+    # Beside pods that request other amounts, the largest amount need not be a share of what is free on a node.
     offered = {
-        one: steps_below(one, asked) or shares(group.free(one).tolist(), one, asked, count)
-        for one, asked in requested.items()
+        one: lowerable.steps(one, group.free(one).tolist(), sum(group.counts), every=True)
+        for one in lowerable.requested
     }
 
     async def fails(amounts: Tally) -> bool:
-        return not await works(group, Change(lowered={clause: amounts}))
+        return not await works(group, Change(lowered={lowerable.clause: amounts}))
 
-    return said(requested, await answered_in_turn(largest(requested, offered), fails))
+    return await answered_in_turn(lowerable.largest(offered), fails)
 
 
 def verbs_of(group: Group) -> dict[Clause, str]:
