@@ -12,12 +12,14 @@ from typing import Final
 from tests.refused.census import Tried, census, table
 from tests.refused.random_pods import random_pod, random_workload
 from tests.refused.refused_applications import random_refused
+from tests.refused.refused_devices import random_devices
 from tests.refused.refused_jobs import random_job, random_pool, random_pools_of_job
 from tests.refused.refused_regions import random_region
 
 KINDS: dict[str, Callable[[int], Tried]] = {
     "pods": random_pod,
     "workloads": random_workload,
+    "devices": random_devices,
     "Jobs": random_job,
     "HostPools": random_pool,
     "HostPools of Jobs": random_pools_of_job,

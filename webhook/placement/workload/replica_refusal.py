@@ -19,7 +19,7 @@ from webhook.placement.kube.bits import union
 from webhook.placement.pools.allocation import eligible
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
-from webhook.placement.text.clause import Clause
+from webhook.placement.text.clause import Clause, outermost
 from webhook.placement.text.fix import AddDomain, AddNode, Advice, Drop, EnlargePool, Fix, Lower, Partly
 from webhook.placement.text.keys import HOSTNAME
 from webhook.placement.text.problem import CLAUSE_LIMIT, Fault, counted, enumerated, shorten
@@ -82,7 +82,7 @@ def _relaxation(fit: ReplicaFit, ask: Ask, count: int, fitting: Fitting[Clause])
 
 def _limiting(fit: ReplicaFit, relaxation: Relaxation[Clause], count: int, never: Collection[Clause]) -> list[Clause]:
     """The clauses that leave too little room, in the order in which they are written."""
-    chosen = never or relaxation.conflict(_guess(fit, count))
+    chosen = never or outermost(relaxation.conflict(_guess(fit, count)))
     return [clause for clause in relaxation.verbs if clause in chosen]
 
 
