@@ -14,6 +14,7 @@ from tests.refused.random_pods import random_pod, random_workload
 from tests.refused.refused_applications import random_refused
 from tests.refused.refused_devices import random_devices
 from tests.refused.refused_jobs import random_job, random_pool, random_pools_of_job
+from tests.refused.refused_quotas import random_quota
 from tests.refused.refused_regions import random_region
 
 KINDS: dict[str, Callable[[int], Tried]] = {
@@ -22,6 +23,7 @@ KINDS: dict[str, Callable[[int], Tried]] = {
     "devices": random_devices,
     "Jobs": random_job,
     "HostPools": random_pool,
+    "quotas": random_quota,
     "HostPools of Jobs": random_pools_of_job,
     "applications": random_refused,
     "parallel regions": random_region,

@@ -4,7 +4,7 @@ Tenants read the text, so it names no node that the pool does not name itself, a
 """
 
 import bisect
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -16,7 +16,7 @@ from webhook.placement.checks.pool_growth import pool_growth
 from webhook.placement.constraints.constraint import Reason
 from webhook.placement.decision.refusal.cluster_change import labels_of_new
 from webhook.placement.decision.refusal.refusal import Refusal
-from webhook.placement.inventory.quota import excess, surplus, wanted
+from webhook.placement.inventory.quota import HostQuotaExcess, excess, surplus, wanted
 from webhook.placement.kube.bits import union
 from webhook.placement.kube.selection.selector import matching_all, requirements_of
 from webhook.placement.objects.pool import Pool
@@ -53,15 +53,25 @@ def complete(pool: Pool, world: World) -> Completion:
         return _unsized(pool, world)
     over = excess(pool, world.inventory, world.policy.quota, wanted)
     if over and not world.complete(pool):
-        fixes = (LARGER_QUOTA, Lower("size", over.left)) if over.left else (LARGER_QUOTA,)
         reasons = tuple(ruled_out(hurdles(pool, world), world))
-        return Completion(refusal=_refusal(pool, str(over), (), *fixes), reasons=reasons)
+        return Completion(refusal=_refusal(pool, str(over), (), *_within_quota(pool, over, world)), reasons=reasons)
     completion = _literal(pool, world) if pool.hosts is not None else _sized(pool, world)
     if completion.refusal and (later := world.recovered()):
         return _in_time(completion.refusal, completion, complete(pool, later))
     if completion.refusal and (pool.elastic or world.policy.elastic):
         return _growing(completion, completion.refusal, pool, world)
     return completion
+
+
+def _within_quota(pool: Pool, over: HostQuotaExcess, world: World) -> Iterator[Fix]:
+    """What helps a pool over the quota of exclusive hosts: a larger quota if there are nodes for it, or a lower size."""
+    unlimited = world.without_quotas()
+    short = complete(pool, unlimited).refusal
+    most = next((fix.to for fix in short.fixes if isinstance(fix, Lower)), 0) if short else over.left
+    eligible_now = f"{unlimited.allocation(pool).eligible} of {pool.size} would be eligible"
+    yield Partly(LARGER_QUOTA, eligible_now) if short else LARGER_QUOTA
+    if size := min(over.left, most):
+        yield Lower("size", size)
 
 
 def _growing(completion: Completion, refusal: Refusal, pool: Pool, world: World) -> Completion:
