@@ -13,6 +13,7 @@ from tests.refused.census import Tried, census, table
 from tests.refused.random_pods import random_pod, random_workload
 from tests.refused.refused_applications import random_refused
 from tests.refused.refused_devices import random_devices
+from tests.refused.refused_growth import random_growth
 from tests.refused.refused_jobs import random_job, random_pool, random_pools_of_job
 from tests.refused.refused_quotas import random_quota
 from tests.refused.refused_regions import random_region
@@ -21,6 +22,7 @@ KINDS: dict[str, Callable[[int], Tried]] = {
     "pods": random_pod,
     "workloads": random_workload,
     "devices": random_devices,
+    "node groups": random_growth,
     "Jobs": random_job,
     "HostPools": random_pool,
     "quotas": random_quota,

@@ -64,7 +64,7 @@ def complete(pool: Pool, world: World) -> Completion:
 
 
 def _within_quota(pool: Pool, over: HostQuotaExcess, world: World) -> Iterator[Fix]:
-    """What helps a pool over the quota of exclusive hosts: a larger quota if there are nodes for it, or a lower size."""
+    """What helps a pool over the quota of exclusive hosts: a larger one, if nodes are enough, or a lower size."""
     unlimited = world.without_quotas()
     short = complete(pool, unlimited).refusal
     most = next((fix.to for fix in short.fixes if isinstance(fix, Lower)), 0) if short else over.left
@@ -78,7 +78,8 @@ def _growing(completion: Completion, refusal: Refusal, pool: Pool, world: World)
     """The completion of an elastic pool that lacks nodes: a warning, or the refusal if no node groups can make them."""
     growth = pool_growth(pool, (pool.size or 0) - world.allocation(pool).eligible, world)
     if growth and growth.reasons:
-        return replace(completion, refusal=refusal.with_reasons(growth.reasons))
+        fixes = _sizing(pool, hurdles(pool, world), world, growth.nodes)
+        return replace(completion, refusal=refusal.with_reasons(growth.reasons, tuple(fixes)))
     more = f" {growth.notice}." if growth else ""
     return replace(completion, refusal=None, warning=f"no hosts yet: {refusal.headline}{more}")
 
@@ -102,12 +103,17 @@ def _sized(pool: Pool, world: World) -> Completion:
     reasons = tuple(ruled_out(rules, world))
     if not allocation.reason:
         return Completion(hosts, reasons=reasons, doubt=device_doubt(pool, union(map(world.named, hosts)), world))
-    has = allocation.eligible
-    change = enlarging(pool, rules, world, has)
-    most = _most(pool, world, has)
-    fixes = (change, Lower("size", most)) if most else (change,)
-    refusal = _refusal(pool, allocation.reason, reasons, *fixes, *fewer_devices(pool, world))
+    refusal = _refusal(pool, allocation.reason, reasons, *_sizing(pool, rules, world))
     return Completion(hosts, refusal, reasons)
+
+
+def _sizing(pool: Pool, rules: tuple[HostRule, ...], world: World, new: int = 0) -> Iterator[Fix]:
+    """What helps a pool that lacks nodes, although node groups can make ``new`` ones for it."""
+    has = world.allocation(pool).eligible
+    yield enlarging(pool, rules, world, has + new)
+    if most := _most(pool, world, has) + new:
+        yield Lower("size", most)
+    yield from fewer_devices(pool, world)
 
 
 def _most(pool: Pool, world: World, has: int) -> int:

@@ -49,7 +49,7 @@ def refuse_replicas(
     fits = f"{room} of {count} pods {'fits' if room == 1 else 'fit'}"
     first = f"{cannot_hold(clauses)}: {fits}{_where(fit, verdict, world)}."
     fixes = (
-        *_cluster_changes(fit, verdict, ask, world, count - room),
+        *_cluster_changes(fit, verdict, ask, world, count - room - replicas.new),
         *_user_changes(fit, ask, world, replicas, relaxation),
     )
     fault = Fault.INVALID if never else Fault.FORBIDDEN
@@ -158,7 +158,7 @@ def _user_changes(
     fit: ReplicaFit, ask: Ask, world: World, replicas: Replicas, relaxation: Relaxation[Clause]
 ) -> Iterator[Fix]:
     """What the user could change: the number of pods, or a clause."""
-    room = fit.room(replicas.count)
+    room = fit.room(replicas.count) + replicas.new
     if replicas.spare and room == replicas.count - 1:
         yield Advice("set maxUnavailable to 1, so that a rollout needs no room to spare")
     elif room > replicas.spare:
