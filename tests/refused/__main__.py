@@ -12,6 +12,7 @@ from typing import Final
 from tests.refused.census import Tried, census, table
 from tests.refused.random_pods import random_pod, random_workload
 from tests.refused.refused_applications import random_refused
+from tests.refused.refused_daemon_sets import random_daemon_set
 from tests.refused.refused_devices import random_devices
 from tests.refused.refused_growth import random_growth
 from tests.refused.refused_jobs import random_job, random_pool, random_pools_of_job
@@ -21,6 +22,7 @@ from tests.refused.refused_regions import random_region
 KINDS: dict[str, Callable[[int], Tried]] = {
     "pods": random_pod,
     "workloads": random_workload,
+    "DaemonSets": random_daemon_set,
     "devices": random_devices,
     "node groups": random_growth,
     "Jobs": random_job,
