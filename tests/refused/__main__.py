@@ -12,14 +12,24 @@ from typing import Final
 from tests.refused.census import Tried, census, table
 from tests.refused.random_pods import random_pod, random_workload
 from tests.refused.refused_applications import random_refused
+from tests.refused.refused_daemon_sets import random_daemon_set
+from tests.refused.refused_devices import random_devices
+from tests.refused.refused_growth import random_growth
 from tests.refused.refused_jobs import random_job, random_pool, random_pools_of_job
+from tests.refused.refused_numa import random_alignment
+from tests.refused.refused_quotas import random_quota
 from tests.refused.refused_regions import random_region
 
 KINDS: dict[str, Callable[[int], Tried]] = {
     "pods": random_pod,
     "workloads": random_workload,
+    "DaemonSets": random_daemon_set,
+    "devices": random_devices,
+    "NUMA zones": random_alignment,
+    "node groups": random_growth,
     "Jobs": random_job,
     "HostPools": random_pool,
+    "quotas": random_quota,
     "HostPools of Jobs": random_pools_of_job,
     "applications": random_refused,
     "parallel regions": random_region,

@@ -63,8 +63,13 @@ def test_a_pool_that_no_groups_can_complete_is_refused_with_the_reason_of_each()
         "  NodePool closed is being deleted",
         "  NodePool few can make only 1 more node",
         "  NodePool infra makes nodes with the taint dedicated=infra:NoSchedule",
-        "Nearest fix: add 2 nodes with the label streams.ibm.com/hostpool=ib, or lower size to 1.",
+        "Nearest fix: add a node with the label streams.ibm.com/hostpool=ib, or lower size to 2.",
     ]
+
+
+def test_the_nodes_that_groups_make_count_in_what_a_refused_pool_is_advised() -> None:
+    smaller = pool(size=2, tags=["ib"], elastic=True)
+    assert completion(group("few", count=1), wanted=smaller).refusal is None
 
 
 def test_many_groups_are_counted_where_a_pool_is_refused() -> None:

@@ -91,6 +91,16 @@ def test_one_more_is_refused_whatever_it_is(tweaks: dict[str, object], *, elasti
     )
 
 
+def test_all_that_are_too_many_are_to_be_deleted() -> None:
+    """The quota was lowered since the others were created."""
+    others = [made(name, phase=Phase.READY) for name in "abc"]
+    assert refused(made("new", ""), cluster(nodes(9), others)) == (
+        "HostPool new cannot be completed: namespace default may have 2 HostPools, and already has 3 besides this "
+        "one.\nNearest fix: delete 2 HostPools that are not needed, or ask for a larger quota of HostPools."
+    )
+    assert refused(made("new", ""), cluster(nodes(9), others[:1])) == ""
+
+
 def test_the_advice_works() -> None:
     assert refused(made("new", ""), cluster(nodes(9), [made("a")])) == ""
     larger = Policy(pool_quota=Quota(3))

@@ -3,12 +3,14 @@
 import pytest
 
 from tests.builders import cluster, decided, node, nodes, pod, pool
+from webhook.placement.checks.completion import complete
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.quota import Quota, excess, parse_quota, wanted
 from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.pool import Phase, Pool
 from webhook.placement.pools.allocation import MORE, allocate
+from webhook.placement.request.world import World
 from webhook.placement.text import keys
 
 ALPHABET = [node(f"node-{chr(ord('a') + at)}") for at in range(26)]
@@ -171,3 +173,33 @@ def test_a_pod_that_names_a_pool_over_quota_is_told_why() -> None:
         "Nearest fix: ask for a larger quota of exclusive hosts, or use a smaller HostPool, "
         "or drop host(Mine) (2 nodes would fit)."
     )
+
+
+@pytest.mark.parametrize(
+    ("count", "limit", "fix"),
+    [
+        (4, 0, "ask for a larger quota of exclusive hosts, or drop host(Mine) (4 nodes would fit)"),
+        (1, 0, "drop host(Mine) (1 node would fit)"),
+        (1, 1, "drop host(Mine) (1 node would fit)"),
+    ],
+    ids=["a quota of none", "too few nodes, too", "too few nodes, and a quota of some"],
+)
+def test_a_pod_is_told_of_a_larger_quota_if_that_is_enough(count: int, limit: int, fix: str) -> None:
+    inventory = cluster(nodes(count), [exclusive("Mine", 2)])
+    decision = decided(pod("host(Mine)"), inventory, Policy(quota=Quota(limit)))
+    assert decision.message.splitlines()[-1] == f"Nearest fix: {fix}."
+
+
+@pytest.mark.parametrize(
+    ("count", "fix"),
+    [
+        (5, "ask for a larger quota of exclusive hosts, or lower size to 3"),
+        (2, "ask for a larger quota of exclusive hosts (2 of 5 would be eligible), or lower size to 2"),
+        (0, "ask for a larger quota of exclusive hosts (0 of 5 would be eligible)"),
+    ],
+    ids=["enough nodes", "fewer nodes than the quota", "no nodes"],
+)
+def test_a_size_within_the_quota_needs_nodes_as_well(count: int, fix: str) -> None:
+    refusal = complete(exclusive("Mine", 5), World(cluster(nodes(count)), Policy(quota=Quota(3)))).refusal
+    assert refusal
+    assert refusal.fix == fix

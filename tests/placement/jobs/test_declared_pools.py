@@ -74,9 +74,8 @@ def test_an_unused_list_of_hosts_counts() -> None:
         pytest.param(
             [pool("X", phase=Phase.PENDING)],
             "The HostPools of the Job cannot all be created: namespace default may have 1 HostPool, has 1 besides, "
-            "and the Job declares 2.\n"
-            "Nearest fix: delete a HostPool that is not needed, or ask for a larger quota of HostPools.",
-            id="one besides",
+            "and the Job declares 2.\nNearest fix: ask for a larger quota of HostPools.",
+            id="one besides, and room for fewer than are declared",
         ),
         pytest.param([pool("P", name="app-p", job="app"), pool("T", name="app-t", job="app")], "", id="all are there"),
     ],
@@ -84,6 +83,18 @@ def test_an_unused_list_of_hosts_counts() -> None:
 def test_the_number_of_pools_has_a_quota(there: list[object], expected: str) -> None:
     stated = spec({"name": "P"}, TAGS)
     assert text(stated, cluster(nodes(3), there), Policy(pool_quota=Quota(1))) == expected  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("quota", "delete"), [(3, "delete a HostPool that is"), (2, "delete 2 HostPools that are")], ids=["one", "two"]
+)
+def test_as_many_pools_as_are_too_many_are_to_be_deleted(quota: int, delete: str) -> None:
+    others = [pool(name, phase=Phase.PENDING) for name in ("X", "Y")]
+    policy = Policy(pool_quota=Quota(quota))
+    assert text(spec({"name": "P"}, TAGS), cluster(nodes(3), others), policy).endswith(
+        f"Nearest fix: {delete} not needed, or ask for a larger quota of HostPools."
+    )
+    assert not text(spec({"name": "P"}, TAGS), cluster(nodes(3), others[: quota - 2]), policy)
 
 
 def test_the_number_of_pools_is_told_of_beside_wrong_lists() -> None:
@@ -108,6 +119,12 @@ def test_exclusive_hosts_have_a_quota() -> None:
         "Nearest fix: ask for a larger quota of exclusive hosts, or ask for 2."
     )
     assert not text(spec(P, Q, TAGS), cluster(nodes(4)), Policy(quota=Quota(3)))
+
+
+def test_fewer_hosts_than_pools_cannot_be_asked_for() -> None:
+    assert text(spec(P, Q, TAGS), cluster(nodes(4)), Policy(quota=Quota(1))).endswith(
+        "Nearest fix: ask for a larger quota of exclusive hosts."
+    )
 
 
 def test_exclusive_hosts_of_other_pools_count_and_shared_ones_do_not() -> None:

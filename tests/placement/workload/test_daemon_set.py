@@ -70,6 +70,31 @@ def test_pods_that_must_share_a_node_are_refused(found: Json, clause: str) -> No
     )
 
 
+@pytest.mark.parametrize(
+    ("machines", "fix"),
+    [
+        (
+            [{ZONE: "a"}, {}],
+            "use a Deployment, add a nodeSelector that one node with the label topology.kubernetes.io/zone meets, or",
+        ),
+        (
+            [{ZONE: "a", "rack": "1"}, {ZONE: "a"}, {}],
+            "use a Deployment, add a nodeSelector that one node with the labels topology.kubernetes.io/zone and rack",
+        ),
+        ([{ZONE: "a", "rack": "1"}, {ZONE: "b", "rack": "1"}], "use a Deployment, add a nodeSelector that one node "),
+        ([{}], "drop the pod's own pod affinity on topology.kubernetes.io/zone"),
+    ],
+    ids=["one label", "two labels", "nodes with all labels", "no node with a label"],
+)
+def test_the_node_that_is_to_be_selected_has_the_labels_of_the_place(machines: list[dict[str, str]], fix: str) -> None:
+    """A node without the label is in no place where pods could be beside one another."""
+    there = cluster([node(f"node-{at}", labels=labels) for at, labels in enumerate(machines)])
+    terms = [{"topologyKey": key, "labelSelector": {"matchLabels": MINE}} for key in (ZONE, "rack")]
+    keys_ = terms if len(machines) > 2 or "rack" in machines[0] else terms[:1]
+    found = template(affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": keys_}})
+    assert decision(found, there, app="ds").message.splitlines()[-1].startswith(f"Nearest fix: {fix}")
+
+
 def test_every_clause_that_leaves_pods_without_a_node_is_to_be_dropped() -> None:
     found = away(ZONE) | {"metadata": template(annotations=SAME_NODE)["metadata"]}
     assert decision(found, ZONES).message == (

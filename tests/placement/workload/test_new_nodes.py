@@ -92,7 +92,7 @@ def test_rooms_of_several_groups_add_up() -> None:
     assert doubts(crowded(APART, 5, groups, AUTO)) == ["no room yet: NodePool a, NodePool b can make one"]
     refused = crowded(APART, 6, groups, AUTO)
     assert len(lines(refused)) == 2
-    assert "or lower replicas to 5, or" in refused.message
+    assert "add a node with room for one more of them, or lower replicas to 5, or" in refused.message
 
 
 def test_a_workload_none_of_whose_pods_could_run_waits_for_new_nodes() -> None:
@@ -104,7 +104,14 @@ def test_a_workload_none_of_whose_pods_could_run_waits_for_new_nodes() -> None:
     few = crowded(APART, 4, groups, AUTO, nodeSelector={"disktype": "ssd"})
     assert few.headline == "nodeSelector disktype=ssd cannot hold: 0 of 1 node can run this pod."
     assert lines(few) == ["NodePool p has room for 3 of these pods"]
+    assert few.message.splitlines()[-1].startswith("Nearest fix: lower replicas to 3, or label one more node disk")
     assert (few.warnings, few.wait) == ((), None)  # what is refused is not said to wait as well
+
+
+def test_a_rollout_with_a_pod_to_spare_has_no_fewer_than_no_replicas() -> None:
+    groups = with_groups(sized(labels=SSD, count=1))
+    found = crowded(APART, 2, groups, AUTO, nodeSelector={"disktype": "ssd"}, spare=True)
+    assert found.message.splitlines()[-1].startswith("Nearest fix: label one more node disktype=ssd")
 
 
 def test_a_workload_without_pods_yet_is_only_warned() -> None:

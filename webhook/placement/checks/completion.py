@@ -4,7 +4,7 @@ Tenants read the text, so it names no node that the pool does not name itself, a
 """
 
 import bisect
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -16,7 +16,7 @@ from webhook.placement.checks.pool_growth import pool_growth
 from webhook.placement.constraints.constraint import Reason
 from webhook.placement.decision.refusal.cluster_change import labels_of_new
 from webhook.placement.decision.refusal.refusal import Refusal
-from webhook.placement.inventory.quota import excess, surplus, wanted
+from webhook.placement.inventory.quota import HostQuotaExcess, excess, surplus, wanted
 from webhook.placement.kube.bits import union
 from webhook.placement.kube.selection.selector import matching_all, requirements_of
 from webhook.placement.objects.pool import Pool
@@ -53,9 +53,8 @@ def complete(pool: Pool, world: World) -> Completion:
         return _unsized(pool, world)
     over = excess(pool, world.inventory, world.policy.quota, wanted)
     if over and not world.complete(pool):
-        fixes = (LARGER_QUOTA, Lower("size", over.left)) if over.left else (LARGER_QUOTA,)
         reasons = tuple(ruled_out(hurdles(pool, world), world))
-        return Completion(refusal=_refusal(pool, str(over), (), *fixes), reasons=reasons)
+        return Completion(refusal=_refusal(pool, str(over), (), *_within_quota(pool, over, world)), reasons=reasons)
     completion = _literal(pool, world) if pool.hosts is not None else _sized(pool, world)
     if completion.refusal and (later := world.recovered()):
         return _in_time(completion.refusal, completion, complete(pool, later))
@@ -64,11 +63,23 @@ def complete(pool: Pool, world: World) -> Completion:
     return completion
 
 
+def _within_quota(pool: Pool, over: HostQuotaExcess, world: World) -> Iterator[Fix]:
+    """What helps a pool over the quota of exclusive hosts: a larger one, if nodes are enough, or a lower size."""
+    unlimited = world.without_quotas()
+    short = complete(pool, unlimited).refusal
+    most = next((fix.to for fix in short.fixes if isinstance(fix, Lower)), 0) if short else over.left
+    eligible_now = f"{unlimited.allocation(pool).eligible} of {pool.size} would be eligible"
+    yield Partly(LARGER_QUOTA, eligible_now) if short else LARGER_QUOTA
+    if size := min(over.left, most):
+        yield Lower("size", size)
+
+
 def _growing(completion: Completion, refusal: Refusal, pool: Pool, world: World) -> Completion:
     """The completion of an elastic pool that lacks nodes: a warning, or the refusal if no node groups can make them."""
     growth = pool_growth(pool, (pool.size or 0) - world.allocation(pool).eligible, world)
     if growth and growth.reasons:
-        return replace(completion, refusal=refusal.with_reasons(growth.reasons))
+        fixes = _sizing(pool, hurdles(pool, world), world, growth.nodes)
+        return replace(completion, refusal=refusal.with_reasons(growth.reasons, tuple(fixes)))
     more = f" {growth.notice}." if growth else ""
     return replace(completion, refusal=None, warning=f"no hosts yet: {refusal.headline}{more}")
 
@@ -92,12 +103,17 @@ def _sized(pool: Pool, world: World) -> Completion:
     reasons = tuple(ruled_out(rules, world))
     if not allocation.reason:
         return Completion(hosts, reasons=reasons, doubt=device_doubt(pool, union(map(world.named, hosts)), world))
-    has = allocation.eligible
-    change = enlarging(pool, rules, world, has)
-    most = _most(pool, world, has)
-    fixes = (change, Lower("size", most)) if most else (change,)
-    refusal = _refusal(pool, allocation.reason, reasons, *fixes, *fewer_devices(pool, world))
+    refusal = _refusal(pool, allocation.reason, reasons, *_sizing(pool, rules, world))
     return Completion(hosts, refusal, reasons)
+
+
+def _sizing(pool: Pool, rules: tuple[HostRule, ...], world: World, new: int = 0) -> Iterator[Fix]:
+    """What helps a pool that lacks nodes, although node groups can make ``new`` ones for it."""
+    has = world.allocation(pool).eligible
+    yield enlarging(pool, rules, world, has + new)
+    if most := _most(pool, world, has) + new:
+        yield Lower("size", most)
+    yield from fewer_devices(pool, world)
 
 
 def _most(pool: Pool, world: World, has: int) -> int:

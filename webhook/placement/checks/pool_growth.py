@@ -22,12 +22,14 @@ from webhook.placement.text.problem import counted
 class PoolGrowth(Struct, frozen=True):
     """The ``able`` groups make nodes that could be hosts; if these are too few, there are ``reasons`` of all groups.
 
-    ``devices`` tells that hosts have devices, which groups do not state of their nodes.
+    ``devices`` tells that hosts have devices, which groups do not state of their nodes. Of those that are too few there
+    are ``nodes``.
     """
 
     able: tuple[NodeGroup, ...]
     reasons: tuple[str, ...] = ()
     devices: bool = False
+    nodes: int = 0
 
     @property
     def notice(self) -> str:
@@ -46,12 +48,13 @@ def pool_growth(pool: Pool, missing: int, world: World) -> PoolGrowth | None:
         return None
     obstacles = [(group, _obstacle(group, pool, world)) for group in groups]
     able = tuple(group for group, why in obstacles if not why)
-    if any(group.count is None for group in able) or sum(group.count or 0 for group in able) >= missing:
+    nodes = sum(group.count or 0 for group in able)
+    if any(group.count is None for group in able) or nodes >= missing:
         return PoolGrowth(able, devices=bool(pool.devices))
     few = [
         GroupReason(group, why or f"can make only {counted(group.count or 0, 'more node')}") for group, why in obstacles
     ]
-    return PoolGrowth(able, tuple(listed_reasons(few, "do not make enough either")))
+    return PoolGrowth(able, tuple(listed_reasons(few, "do not make enough either")), nodes=nodes)
 
 
 def _obstacle(group: NodeGroup, pool: Pool, world: World) -> str:

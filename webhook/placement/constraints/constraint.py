@@ -138,6 +138,14 @@ class Constraint(Protocol):
         ...
 
     @property
+    def equipment(self) -> str | None:
+        """What a node that is added has to have for the constraint beside labels, in words; empty for nothing.
+
+        ``None`` if it is not known whether a node can have it.
+        """
+        ...
+
+    @property
     def pinned(self) -> Bits:
         """The nodes where ``requests`` are compared with free room in place of allocatable room."""
         ...
@@ -241,6 +249,11 @@ class ConstraintDefaults(Struct, frozen=True, gc=False):
     def devices(self) -> tuple[WantedDevices, ...]:
         """No devices."""
         return ()
+
+    @property
+    def equipment(self) -> str | None:
+        """Nothing."""
+        return ""
 
     @property
     def pinned(self) -> Bits:

@@ -48,7 +48,7 @@ class Replicas(Struct, frozen=True):
     DaemonSet: one pod on every node that its template selects.
     ``in_turn`` tells that one pod may wait until another has finished, so that room for one is enough, ``suspended``
     that no pod is to run yet. ``selector`` are the ``matchLabels`` by which a DaemonSet knows its pods,
-    ``claims`` the claims that a StatefulSet makes for its pods.
+    ``claims`` the claims that a StatefulSet makes for its pods. Nodes that groups can make have room for ``new`` pods.
     """
 
     count: int = 1
@@ -61,6 +61,7 @@ class Replicas(Struct, frozen=True):
     selector: Mapping[str, str] = {}
     claims: ClaimTemplates | None = None
     field: str = "replicas"
+    new: int = 0
 
     @classmethod
     def of_component(cls, count: int) -> "Replicas":

@@ -115,27 +115,31 @@ def parse_quota(text: str) -> Quota:
     return Quota(default, limits)
 
 
-def fewer_pools(*, others: bool) -> Fix:
-    """What helps a namespace over the quota of HostPools; ``others`` are there, so that one may be deleted."""
-    delete = "delete a HostPool that is not needed, or " if others else ""
+def fewer_pools(gone: int, others: int) -> Fix:
+    """What helps a namespace that has to have so many fewer HostPools, if as many of the ``others`` may be deleted."""
+    which = "a HostPool that is" if gone == 1 else f"{gone} HostPools that are"
+    delete = f"delete {which} not needed, or " if gone <= others else ""
     return Advice(f"{delete}ask for a larger quota of HostPools")
 
 
 class PoolQuotaExcess(Struct, frozen=True):
-    """A pool over the quota of HostPools: ``limit`` other pools of its namespace come before the pool."""
+    """A pool over the quota of HostPools: ``others`` of its namespace come before it, at least ``limit`` of them."""
 
     namespace: str
     limit: int
+    others: int
 
     def __str__(self) -> str:
         """The sentence for users; it names no other pool, which the reader may have no right to see."""
         may = f"namespace {self.namespace} may have {counted(self.limit, 'HostPool')}"
-        return f"{may}, and already has that many besides this one" if self.limit else may
+        if not self.others:
+            return may
+        return f"{may}, and already has {'that many' if self.others == self.limit else self.others} besides this one"
 
     @property
     def remedy(self) -> Fix:
         """What would help."""
-        return fewer_pools(others=self.limit > 0)
+        return fewer_pools(self.others - self.limit + 1, self.others)
 
 
 def surplus(pool: Pool, inventory: Inventory, quota: Quota) -> PoolQuotaExcess | None:
@@ -149,7 +153,7 @@ def surplus(pool: Pool, inventory: Inventory, quota: Quota) -> PoolQuotaExcess |
     if limit is None or pool.served or len(pools) < limit:
         return None
     place = inventory.pools.places(pool.namespace).get(pool.name, len(pools))
-    return PoolQuotaExcess(pool.namespace, limit) if place >= limit else None
+    return PoolQuotaExcess(pool.namespace, limit, place) if place >= limit else None
 
 
 def closed_for(name: Name, inventory: Inventory) -> Bits:

@@ -7,6 +7,8 @@ Pools with a size get their hosts together with the processing elements (``whole
 import itertools
 from collections.abc import Iterable, Sequence
 
+from msgspec.structs import replace
+
 from webhook.placement.checks.completion import complete
 from webhook.placement.decision.refusal.refusal import Refusal
 from webhook.placement.inventory.inventory import Inventory
@@ -29,7 +31,7 @@ def cannot_be_had(pools: Sequence[Pool], world: World) -> tuple[Refusal, ...]:
     number = _too_many(pools, world)
     quota = number or _too_many_hosts(pools, world)
     # The quota is told of once; each list is judged as if there were room for its pool.
-    return ((quota,) if quota else ()) + _lists(pools, world.without_pool_quota() if number else world)
+    return ((quota,) if quota else ()) + _lists(pools, world.without_quotas() if number else world)
 
 
 def unlisted_pools(pools: Iterable[Pool], world: World) -> list[Pool]:
@@ -56,7 +58,7 @@ def _too_many(pools: Sequence[Pool], world: World) -> Refusal | None:
         f"The HostPools of the Job cannot all be created: {may}, has {others} besides, and the Job declares "
         f"{len(pools)}."
     )
-    return Refusal.of_pools(first, (), (fewer_pools(others=others > 0),))
+    return Refusal.of_pools(first, (), (fewer_pools(others + len(pools) - limit, others),))
 
 
 def _too_many_hosts(pools: Sequence[Pool], world: World) -> Refusal | None:
@@ -74,7 +76,8 @@ def _too_many_hosts(pools: Sequence[Pool], world: World) -> Refusal | None:
         f"and those of the Job ask for {asked}."
     )
     available = limit - in_use
-    fixes = (LARGER_QUOTA, Advice(f"ask for {available}")) if available > 0 else (LARGER_QUOTA,)
+    least = sum(wanted(replace(pool, size=1), inventory) for pool in own)  # a pool keeps the hosts that it has
+    fixes = (LARGER_QUOTA, Advice(f"ask for {available}")) if available >= least else (LARGER_QUOTA,)
     return Refusal.of_pools(first, (), fixes)
 
 

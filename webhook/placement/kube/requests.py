@@ -5,7 +5,7 @@ limits; pod-level requests default to the containers' sum, then to the pod-level
 is rounded up. Resources in the pod's status, after a resize in place, are not read.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
@@ -74,33 +74,34 @@ def _aggregated(spec: PodSpec, invalid: list[Invalid]) -> Nanos:
     return total
 
 
-def lowered(spec: PodSpec, *, whole: bool) -> PodSpec:
+def lowered(spec: PodSpec, *, whole: bool, kept: Callable[[str], object] = lambda _: False) -> PodSpec:
     """The pod spec with all requests and limits removed or as small as possible; the runtime's overhead stays.
 
-    With ``whole`` the containers keep what binding to cpus needs: requests and limits of cpu and memory, at the least
-    amounts, where a whole number of cpus becomes one cpu and any other amount ``1m``.
+    Resources that are ``kept`` stay as they are. With ``whole`` the containers keep what binding to cpus needs:
+    requests and limits of cpu and memory, at the least amounts, where a whole number of cpus becomes one cpu and any
+    other amount ``1m``.
     """
+
+    def least(amounts: Mapping[str, Amount] | None) -> dict[str, Amount]:
+        small: dict[str, Amount] = {}
+        for name, amount in (amounts or {}).items():
+            if kept(name):
+                small[name] = amount
+            elif whole and name == "cpu":
+                small[name] = "1m" if (parse_quantity(amount) or 0) % NANO else 1
+            elif whole and name == "memory":
+                small[name] = 1
+        return small
 
     def less(containers: tuple[Container, ...] | None) -> tuple[Container, ...] | None:
         return containers and tuple(
-            replace(container, resources=_least(container.resources) if whole and container.resources else None)
+            replace(container, resources=Resources(least(asked.requests), least(asked.limits)))
+            if (asked := container.resources)
+            else container
             for container in containers
         )
 
     return replace(spec, containers=less(spec.containers), init_containers=less(spec.init_containers), resources=None)
-
-
-def _least(resources: Resources) -> Resources:
-    def least(amounts: Mapping[str, Amount] | None) -> dict[str, Amount]:
-        small: dict[str, Amount] = {}
-        for name, amount in (amounts or {}).items():
-            if name == "cpu":
-                small[name] = "1m" if (parse_quantity(amount) or 0) % NANO else 1
-            elif name == "memory":
-                small[name] = 1
-        return small
-
-    return Resources(least(resources.requests), least(resources.limits))
 
 
 def _start(spec: PodSpec, total: Nanos, invalid: list[Invalid]) -> None:

@@ -24,7 +24,7 @@ from webhook.placement.pools.host_devices import nodes_with_devices
 from webhook.placement.pools.host_list import entries, nodes_of_host, retainable
 from webhook.placement.pools.score import base
 from webhook.placement.text import keys
-from webhook.placement.text.fix import Advice, Fix
+from webhook.placement.text.fix import LARGER_QUOTA, Advice, Fix
 from webhook.placement.text.problem import counted
 
 MORE: Final = Advice("ask for a larger quota of exclusive hosts, or use a smaller HostPool")
@@ -187,7 +187,9 @@ def _created(pool: Pool, inventory: Inventory, policy: Policy, selection: Select
     count = (able | retained).bit_count()
     over = excess(pool, inventory, policy.quota) if len(kept) < size else None
     if over:
-        return Allocation(tuple(kept[index] for index in sorted(kept)), count, str(over), MORE)
+        return Allocation(
+            tuple(kept[index] for index in sorted(kept)), count, str(over), MORE if over.left else LARGER_QUOTA
+        )
     if selection.whole and count < size:
         return Allocation((), count, _shortage(pool, count, inventory))
     for index, name in selection.planned.items():

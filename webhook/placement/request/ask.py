@@ -129,7 +129,7 @@ def read(
     well. ``provision`` is what its containers are given, if that is known.
     """
     if dropped:
-        pod = pod_text.without(pod, dropped)
+        pod = pod_text.without(pod, dropped, world.inventory.devices.classes)
     said = annotated(pod, dropped, world.policy)
     placement, mapping = said.placement, said.mapping
     provision = provision or _provided(pod, namespace, world, said, dropped)

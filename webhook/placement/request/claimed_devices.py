@@ -6,7 +6,7 @@ See ``docs/hardware.md``. Nothing here refuses a pod: what is not known is a dou
 import itertools
 from collections import Counter
 from collections.abc import Container as Having
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -35,6 +35,9 @@ _CONDITION: Final = 100
 
 _LOOSE: Final = 2
 """Allocated claims without a pod are judged up to this number: each may keep its devices or get others."""
+
+_SORTS: Final = 2
+"""Maximum number of sorts of devices that are described for a node."""
 
 _RESOURCES: Final = 2
 """Maximum number of a pod's resources, mapped by DeviceClasses, that are judged."""
@@ -229,3 +232,43 @@ def in_words(choice: DeviceChoice, devices: Devices, *more: str) -> str:
     conditions += [f"{name} {format_quantity(amount)}" for name, amount in choice.capacity]
     wanted = " and ".join((*conditions, *more))
     return f"of DeviceClass {choice.device_class}{wanted and f' with {wanted}'}"
+
+
+def all_of(parts: Sequence[WantedDevices]) -> str:
+    """The clauses of the parts in words: two of them, or the first one and the number of the others."""
+    first, *others = (part.clause.text for part in parts)
+    if not others:
+        return first
+    return f"{first} and {others[0] if len(others) == 1 else f'{len(others)} more'}"
+
+
+def devices_of_new(parts: Sequence[WantedDevices], devices: Devices) -> str | None:
+    """The devices in words with which a node has enough for all of the parts at the same time, and none to spare.
+
+    A request with alternatives is met by the one of the fewest devices. What takes more than two sorts of devices to
+    say is named by the clauses. ``None`` if a request wants every device that matches, and others want some: perhaps
+    no node can have these.
+    """
+    specs = [spec for part in parts for spec in part.specs]
+    sorts: Counter[str] = Counter()
+    for spec in specs:
+        for choice in map(_fewest, spec.requests):
+            same = "the same" if choice.count > 1 else "attribute"
+            agreeing = [f"{same} {agreement.match}" for agreement in spec.agreements]
+            sorts[in_words(choice, devices, *agreeing)] += choice.count
+    if sum(sorts.values()) > 1 and any(_fewest(request).all for spec in specs for request in spec.requests):
+        return None
+    bound = [spec for spec in specs if spec.agreements]
+    if len(sorts) > _SORTS or len(bound) > 1 or not all(map(_of_one_value, bound)):
+        return f"all devices of {all_of(parts)}"
+    return " and ".join(f"{f'{count} devices' if count > 1 else 'a device'} {sort}" for sort, count in sorts.items())
+
+
+def _fewest(request: DeviceRequest) -> DeviceChoice:
+    """The alternative of the fewest devices; of as many the one that leaves others to other requests."""
+    return min(request.choices, key=lambda choice: (choice.count, choice.all))
+
+
+def _of_one_value(spec: ClaimSpec) -> bool:
+    """Whether the claim has one request, whose devices have to have the same values of attributes."""
+    return len(spec.requests) == 1 and not any(agreement.distinct for agreement in spec.agreements)

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from webhook.placement.kube.containers import host_ports
 from webhook.placement.kube.pod import HARD, Affinity, Container, Pod, PodSpec, SpreadConstraint
 from webhook.placement.kube.requests import lowered
+from webhook.placement.objects.device_classes import DeviceClasses
 from webhook.placement.pod_defaults.completed_pod import CompletedPod
 from webhook.placement.request.claimed_devices import claim_part, without_resources
 from webhook.placement.request.claimed_volumes import clause_of
@@ -66,8 +67,11 @@ def ports(spec: PodSpec) -> Clause | None:
     return Clause(Source.PORTS, numbers, f"hostPort {enumerated(numbers, _NAMED)}") if numbers else None
 
 
-def without(pod: Pod, dropped: Collection[Clause]) -> Pod:
-    """The pod without the fields of these clauses; with minimal requests if its requests are among them."""
+def without(pod: Pod, dropped: Collection[Clause], classes: DeviceClasses) -> Pod:
+    """The pod without the fields of these clauses; with minimal requests if its requests are among them.
+
+    Requests of resources that DeviceClasses map have clauses of their own.
+    """
     sources = {clause.source for clause in dropped}
     if isinstance(pod, CompletedPod) and Source.RUNTIME_CLASS in sources:
         pod = pod.without_runtime_class()
@@ -79,7 +83,7 @@ def without(pod: Pod, dropped: Collection[Clause]) -> Pod:
     if spec:
         spec = _reduced(spec, dropped)
         if Source.REQUESTS in sources:
-            spec = lowered(spec, whole=(annotations or {}).get(keys.BIND) == "true")
+            spec = lowered(spec, whole=(annotations or {}).get(keys.BIND) == "true", kept=classes.class_of)
     return replace(pod, metadata=metadata, spec=spec)
 
 

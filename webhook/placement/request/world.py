@@ -149,10 +149,10 @@ class World:
         fixed.policy = replace(self.policy, scale_up="off")
         return fixed
 
-    def without_pool_quota(self) -> "World":
-        """The world in which a namespace may have any number of HostPools."""
+    def without_quotas(self) -> "World":
+        """The world in which a namespace may have any number of HostPools, and of exclusive hosts."""
         unlimited = self._over(self.inventory, unbound=self.unbound)
-        unlimited.policy = replace(self.policy, pool_quota=Quota())
+        unlimited.policy = replace(self.policy, quota=Quota(), pool_quota=Quota())
         return unlimited
 
     @property

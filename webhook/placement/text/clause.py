@@ -4,7 +4,7 @@ Clauses are compared, ordered, dropped and counted as values. Only the writer of
 """
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from msgspec import Struct
 
@@ -68,3 +68,12 @@ class Clause(Struct, frozen=True, gc=False, cache_hash=True):
 def parts_of(clauses: Iterable[Clause], source: Source) -> frozenset[object]:
     """The parts of all clauses of that source."""
     return frozenset(part for clause in clauses if clause.source is source for part in clause.parts)
+
+
+def outermost(clauses: Collection[Clause]) -> tuple[Clause, ...]:
+    """The clauses without those that are parts of others, which say the same and more."""
+    return tuple(
+        clause
+        for clause in clauses
+        if not any(clause.source is other.source and {*clause.parts} < {*other.parts} for other in clauses)
+    )

@@ -75,13 +75,17 @@ def node_choices(ask: Ask) -> Iterator[Problem]:
 
 
 class _Crowd(Struct, frozen=True):
-    """A clause that only ``fit`` of the DaemonSet's ``count`` pods can keep; ``gathers`` them in one place."""
+    """A clause that only ``fit`` of the DaemonSet's ``count`` pods can keep; ``gathers`` them in one place.
+
+    ``key`` is that of a label which a node of that place has, and not every node; empty if every node may be the place.
+    """
 
     clause: Clause
     fit: int
     count: int
     gathers: bool
     rule: str
+    key: str = ""
 
 
 def refuse_daemon_set(ask: Ask, verdict: Verdict, world: World, replicas: Replicas) -> Refusal | None:
@@ -97,10 +101,18 @@ def refuse_daemon_set(ask: Ask, verdict: Verdict, world: World, replicas: Replic
     worst = min(crowds, key=lambda crowd: crowd.fit)
     said = (worst.clause.text, ON_EVERY_NODE)
     first = f"{cannot_hold(said)}: {worst.fit} of {worst.count} pods can run."
-    one = ", add a nodeSelector that one node meets" if any(crowd.gathers for crowd in crowds) else ""
     clauses = dict.fromkeys(crowd.clause for crowd in crowds)
-    fixes = (Advice(f"use a Deployment{one}"), Drop(tuple(("drop", clause) for clause in clauses)))
+    drop = Drop(tuple(("drop", clause) for clause in clauses))
+    fixes = (_other_ways(crowds), drop) if worst.fit else (drop,)  # no node is a place where a pod can be
     return Refusal.of(first, said, Fault.INVALID, (worst.rule, Rule.REPLICAS), fixes)
+
+
+def _other_ways(crowds: Sequence[_Crowd]) -> Advice:
+    """What helps without another template: fewer pods, or a single node if that is where the clauses gather them."""
+    labels = dict.fromkeys(shorten(crowd.key, CLAUSE_LIMIT) for crowd in crowds if crowd.key)
+    having = f" with the label{'s' * (len(labels) > 1)} {' and '.join(labels)}" if labels else ""
+    one = f", add a nodeSelector that one node{having} meets" if any(crowd.gathers for crowd in crowds) else ""
+    return Advice(f"use a Deployment{one}")
 
 
 def left_out(verdict: Verdict, world: World) -> Iterator[str]:
@@ -155,7 +167,8 @@ def _beside_itself(ask: Ask, hard: Sequence[Judged], world: World, replicas: Rep
         within = domains.counts(places)
         fit = int(within.max(initial=0))
         if fit < nodes.bit_count():
-            yield _Crowd(clause, fit, nodes.bit_count(), gathers=True, rule=rule)
+            label = key if nodes & ~world.inventory.nodes.with_key(key) else ""
+            yield _Crowd(clause, fit, nodes.bit_count(), gathers=True, rule=rule, key=label)
 
 
 def _wanted(ask: Ask) -> Iterator[tuple[Clause, str, Sequence[Requirement], Rule]]:

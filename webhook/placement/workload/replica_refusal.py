@@ -19,7 +19,7 @@ from webhook.placement.kube.bits import union
 from webhook.placement.pools.allocation import eligible
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
-from webhook.placement.text.clause import Clause
+from webhook.placement.text.clause import Clause, outermost
 from webhook.placement.text.fix import AddDomain, AddNode, Advice, Drop, EnlargePool, Fix, Lower, Partly
 from webhook.placement.text.keys import HOSTNAME
 from webhook.placement.text.problem import CLAUSE_LIMIT, Fault, counted, enumerated, shorten
@@ -49,7 +49,7 @@ def refuse_replicas(
     fits = f"{room} of {count} pods {'fits' if room == 1 else 'fit'}"
     first = f"{cannot_hold(clauses)}: {fits}{_where(fit, verdict, world)}."
     fixes = (
-        *_cluster_changes(fit, verdict, ask, world, count - room),
+        *_cluster_changes(fit, verdict, ask, world, count - room - replicas.new),
         *_user_changes(fit, ask, world, replicas, relaxation),
     )
     fault = Fault.INVALID if never else Fault.FORBIDDEN
@@ -82,7 +82,7 @@ def _relaxation(fit: ReplicaFit, ask: Ask, count: int, fitting: Fitting[Clause])
 
 def _limiting(fit: ReplicaFit, relaxation: Relaxation[Clause], count: int, never: Collection[Clause]) -> list[Clause]:
     """The clauses that leave too little room, in the order in which they are written."""
-    chosen = never or relaxation.conflict(_guess(fit, count))
+    chosen = never or outermost(relaxation.conflict(_guess(fit, count)))
     return [clause for clause in relaxation.verbs if clause in chosen]
 
 
@@ -158,7 +158,7 @@ def _user_changes(
     fit: ReplicaFit, ask: Ask, world: World, replicas: Replicas, relaxation: Relaxation[Clause]
 ) -> Iterator[Fix]:
     """What the user could change: the number of pods, or a clause."""
-    room = fit.room(replicas.count)
+    room = fit.room(replicas.count) + replicas.new
     if replicas.spare and room == replicas.count - 1:
         yield Advice("set maxUnavailable to 1, so that a rollout needs no room to spare")
     elif room > replicas.spare:

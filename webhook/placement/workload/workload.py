@@ -3,7 +3,7 @@
 See ``docs/workloads.md``.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 from msgspec.structs import replace
 
@@ -22,7 +22,7 @@ from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Pod
 from webhook.placement.request.world import World
 from webhook.placement.text.clause import Clause
-from webhook.placement.text.fix import Fix, Lower
+from webhook.placement.text.fix import Lower
 from webhook.placement.text.problem import Fault
 from webhook.placement.workload.daemon_set import daemon_pod, left_out, node_choices, refuse_daemon_set
 from webhook.placement.workload.ordinal_claims import pods_of_set, refuse_claims, tied_elsewhere
@@ -86,8 +86,10 @@ def _decide_all(pod: Pod, decision: Decision, now: World, replicas: Replicas) ->
     if decision.refused:
         return _unless_idle(decision, replicas)
     if decision.scale_up and decision.refusal:
-        _, short = decision.scale_up.room(replicas.needed, 0)
-        return _too_many(decision, decision.refusal.with_reasons(short), replicas) if short else decision
+        room, short = decision.scale_up.room(replicas.needed, 0)
+        fewer = (Lower(replicas.field, room - replicas.spare),) if room > replicas.spare else ()
+        refusal = decision.refusal.with_reasons(short, (*fewer, *decision.refusal.fixes))
+        return _too_many(decision, refusal, replicas) if short else decision
     if decision.refusal or decision.verdict is None:
         return decision
     fit = ReplicaFit(decision.ask, decision.verdict.hard, world)
@@ -122,17 +124,13 @@ def _short(
         return replace(decision, warnings=(*decision.warnings, f"no room yet: {refusal.headline}"))
     able = world.policy.scale_up != "off" and refusal.fault is Fault.FORBIDDEN
     if able and (new := scale_up(decision.ask, tuple(verdict.constraints), world)):
-        room, short = new.room(replicas.needed, fit.room(replicas.count))
+        here = fit.room(replicas.count)
+        room, short = new.room(replicas.needed, here)
         if not short:
             return replace(decision, scale_up=new, warnings=(*decision.warnings, f"no room yet: {new.notice}"))
-        refusal = refusal.with_reasons(short, _with_new_nodes(refusal.fixes, replicas, room))
+        refusal = refuse_replicas(fit, verdict, ask, world, replace(replicas, new=room - here), fitting)
+        refusal = refusal.with_reasons(short)
     return _unless_idle(replace(decision, refusal=refusal, additions=None), replicas)
-
-
-def _with_new_nodes(fixes: Iterable[Fix], replicas: Replicas, room: int) -> tuple[Fix, ...]:
-    """The fixes, with a number of pods that nodes and new nodes together have room for."""
-    fewer = max(room - replicas.spare, 1)
-    return tuple(Lower(replicas.field, fewer) if isinstance(fix, Lower) else fix for fix in fixes)
 
 
 def _in_time(later: Decision, now: ReplicaFit, world: World, replicas: Replicas) -> Decision:

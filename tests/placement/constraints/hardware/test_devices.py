@@ -10,6 +10,7 @@ from tests.placement.devices.clusters import (
     MODEL,
     RESOURCE,
     asking,
+    devices_of,
     equipped,
     held,
     large,
@@ -23,13 +24,14 @@ from webhook.placement.constraints.constraint import Spread
 from webhook.placement.constraints.hardware import devices
 from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.devices.published.claims import (
+    Agreement,
     ClaimAllocation,
     ClaimSpec,
     DeviceChoice,
     DeviceRequest,
     ResourceClaim,
 )
-from webhook.placement.devices.published.device import Device, Reach
+from webhook.placement.devices.published.device import Attribute, Device, Reach
 from webhook.placement.devices.published.slices import DeviceSlice
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
@@ -266,8 +268,161 @@ def test_a_lower_count_that_does_not_help_is_not_proposed() -> None:
     template(inventory, "u", ONE)
     template(inventory, "v", ONE)
     assert message(made_from("t", "u", "v"), inventory)[-1] == (
-        f"Nearest fix: add a node with 2 devices of DeviceClass {GPU}, or drop ResourceClaimTemplate t and 2 more "
+        f"Nearest fix: add a node with 4 devices of DeviceClass {GPU}, or drop ResourceClaimTemplate t and 2 more "
         "(3 nodes would fit)."
+    )
+
+
+# What helps
+
+
+def fix(found: Json, inventory: Inventory) -> str:
+    """The fix that comes before the clause to drop."""
+    return message(found, inventory)[-1].removeprefix("Nearest fix: ").removesuffix(".").partition(", or ")[0]
+
+
+def test_a_lower_count_leaves_devices_to_the_other_claims_of_the_pod() -> None:
+    inventory = with_template(wanting(DeviceChoice(GPU, count=4)), equipped(on("node-a", 3)))
+    template(inventory, "one", ONE)
+    assert fix(made_from("one", "t"), inventory) == (
+        "lower count of request r0 of ResourceClaimTemplate t to 2 (this opens 1 node)"
+    )
+
+
+def test_a_count_is_lowered_as_little_as_it_has_to_be() -> None:
+    """A node with more devices, of which not all are alike, is looked at as well."""
+    odd = [Device(f"odd-{at}", (Attribute("root", "ab"[at % 2]),)) for at in range(6)]
+    alike = [Device(f"alike-{at}", (Attribute("root", "a"),)) for at in range(2)]
+    slices = (
+        DeviceSlice(name, GPU, name, reach=Reach(node=name), devices=tuple(devices_))
+        for name, devices_ in (("node-a", odd), ("node-b", alike))
+    )
+    inventory = with_template(
+        wanting(DeviceChoice(GPU, count=4), agreements=(Agreement(match=f"{GPU}/root"),)), equipped(*slices)
+    )
+    assert fix(made_from("t"), inventory) == (
+        "lower count of request r0 of ResourceClaimTemplate t to 3 (this opens 1 node)"
+    )
+
+
+def test_the_count_of_one_of_two_equal_templates_is_lowered_in_that_alone() -> None:
+    inventory = with_template(THREE, equipped(on("node-a", 4), on("node-b", 2)))
+    template(inventory, "u", THREE)
+    assert fix(made_from("t", "u"), inventory) == (
+        "lower count of request r0 of ResourceClaimTemplate t to 1 (this opens 1 node)"
+    )
+
+
+def test_the_count_of_an_alternative_is_named_with_it() -> None:
+    request = DeviceRequest("r", (DeviceChoice(GPU, "large", count=5), DeviceChoice(GPU, "small", count=4)))
+    assert fix(made_from("t"), with_template(ClaimSpec((request,)))) == (
+        "lower count of request r/large of ResourceClaimTemplate t to 2 (this opens 1 node)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("specs", "expected"),
+    [
+        ([wanting(DeviceChoice(GPU, selectors=(large(100),))), ONE, TWO], "{size} and 3 devices {gpu}"),
+        (
+            [
+                wanting(
+                    DeviceChoice(GPU, selectors=(large(100),)),
+                    DeviceChoice(GPU, selectors=(large(90),)),
+                    DeviceChoice(GPU),
+                )
+            ],
+            "all devices of ResourceClaimTemplate t0",
+        ),
+        (
+            [
+                wanting(DeviceChoice(GPU, selectors=(large(100),)), agreements=(Agreement(match=f"{GPU}/model"),)),
+                wanting(DeviceChoice(GPU), agreements=(Agreement(match=f"{GPU}/model"),)),
+            ],
+            "all devices of ResourceClaimTemplate t0 and ResourceClaimTemplate t1",
+        ),
+        (
+            [
+                wanting(
+                    DeviceChoice(GPU, selectors=(large(100),)),
+                    DeviceChoice(GPU),
+                    agreements=(Agreement(match=f"{GPU}/root"),),
+                )
+            ],
+            "all devices of ResourceClaimTemplate t0",
+        ),
+        (
+            [wanting(DeviceChoice(GPU, selectors=(large(100),)), agreements=(Agreement(match=f"{GPU}/root"),))],
+            "{size} and attribute gpu.example.com/root",
+        ),
+        (
+            [
+                wanting(
+                    DeviceChoice(GPU, selectors=(large(100),), count=2), agreements=(Agreement(distinct=f"{GPU}/root"),)
+                )
+            ],
+            "all devices of ResourceClaimTemplate t0",
+        ),
+    ],
+    ids=["two sorts", "three sorts", "two agreements", "agreeing requests", "an attribute", "different values"],
+)
+def test_a_new_node_has_all_devices_of_the_pod(specs: list[ClaimSpec], expected: str) -> None:
+    inventory = equipped()
+    for at, spec in enumerate(specs):
+        template(inventory, f"t{at}", spec)
+    gpu = f"of DeviceClass {GPU}"
+    size = f"a device {gpu} with memory >= 100Gi"
+    found = made_from(*(f"t{at}" for at in range(len(specs))))
+    assert fix(found, inventory) == f"add a node with {expected.format(gpu=gpu, size=size)}"
+
+
+def test_no_node_is_proposed_beside_a_request_for_every_device() -> None:
+    """The other request may be for a device that this one takes."""
+    inventory = with_template(wanting(DeviceChoice(GPU, all=True), DeviceChoice(GPU, selectors=(large(100),))))
+    assert fix(made_from("t"), inventory).startswith("drop ResourceClaimTemplate t")
+
+
+CORES: Json = {"name": "main", "resources": {"requests": {"cpu": "9"}}}
+
+
+def test_a_new_node_with_more_cores_has_the_devices_as_well() -> None:
+    assert fix(made_from("t", containers=[CORES]), with_template(TWO)) == (
+        f"add a node with cpu 9 to offer and 2 devices of DeviceClass {GPU}"
+    )
+
+
+def test_no_node_with_more_cores_is_proposed_if_its_devices_cannot_be_said() -> None:
+    both = (*devices_of(1, 80), replace(devices_of(1)[0], name="small"))
+    inventory = equipped(DeviceSlice("s", GPU, "node-a", reach=Reach(node="node-a"), devices=both))
+    every = wanting(DeviceChoice(GPU, selectors=(large(60),), all=True), DeviceChoice(GPU))
+    assert fix(made_from("t", containers=[CORES]), with_template(every, inventory)) == (
+        "lower requests cpu 9 to cpu 8 (1 node would fit)"
+    )
+
+
+def test_lower_requests_keep_resources_that_a_class_maps() -> None:
+    found = asking(3)
+    found["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "1"
+    assert message(found, equipped()) == [
+        "requests example.com/gpu 3 cannot hold: 0 of 3 nodes can run this pod.",
+        f"  1 node has only 2 of 3 devices of DeviceClass {GPU}",
+        f"  1 node has only 1 of 3 devices of DeviceClass {GPU}",
+        f"  1 node has no device of DeviceClass {GPU}",
+        (
+            "Nearest fix: lower requests example.com/gpu to 2 (this opens 1 node), or drop requests example.com/gpu 3 "
+            "(3 nodes would fit)."
+        ),
+    ]
+
+
+def test_claims_that_are_named_together_are_not_named_again() -> None:
+    inventory = with_template(TWO)
+    template(inventory, "one", ONE)
+    inventory.devices.put_slice(on("node-c", 4))
+    found = message(made_from("one", "t", nodeSelector={"kubernetes.io/hostname": "node-a"}), inventory)
+    assert found[0] == (
+        "nodeSelector kubernetes.io/hostname=node-a and ResourceClaimTemplate one and ResourceClaimTemplate t cannot "
+        "both hold: 0 of 3 nodes can run this pod."
     )
 
 

@@ -25,7 +25,7 @@ from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import NodeTerm, Toleration
 from webhook.placement.kube.selection.selector import matching_any
 from webhook.placement.request.ask import Ask
-from webhook.placement.request.claimed_devices import WantedDevices, in_words, lacking
+from webhook.placement.request.claimed_devices import WantedDevices, all_of, devices_of_new, lacking
 from webhook.placement.request.world import World
 from webhook.placement.text.clause import Clause, Source
 from webhook.placement.text.fix import AddNode, Advice, Fix
@@ -99,8 +99,8 @@ class DevicesPerNode(Struct, frozen=True, gc=False, eq=False):
 class DeviceRoom(ConstraintDefaults, frozen=True, gc=False):
     """The condition that the node has devices for all of ``parts`` at the same time, beside those that are ``held``.
 
-    ``found`` are the nodes that have, or may have, by what is known when the pod is parsed; ``lacks`` says what others
-    lack.
+    ``fitting`` are the nodes that have, or may have, by what is known when the pod is parsed; ``lacks`` says what
+    others lack. ``every`` are all parts of the pod, which one node has to have devices for.
     """
 
     rule: ClassVar[str] = Rule.DEVICES
@@ -110,6 +110,7 @@ class DeviceRoom(ConstraintDefaults, frozen=True, gc=False):
     allocated: tuple[HeldDevice, ...]
     fitting: Bits
     lacks: tuple[tuple[Lack, Bits], ...]
+    every: tuple[WantedDevices, ...]
     world: World
     soft: bool = False
     node: str = ""
@@ -146,21 +147,36 @@ class DeviceRoom(ConstraintDefaults, frozen=True, gc=False):
         if remaining:
             yield Reason(f"offers less than {self._less()}", f"offer less than {self._less()}", remaining)
 
+    @property
+    def equipment(self) -> str | None:
+        """The devices that the pod wants of one node."""
+        return devices_of_new(self.every, self.world.inventory.devices)
+
     def fix(self, world: World, out: Bits) -> Fix | None:
-        """A lower count, if that opens a node; else a node with the devices."""
+        """The largest count that opens a node; else a node with all devices that the pod wants."""
         for lack, nodes in self.lacks:
             if lack.choice is None or not nodes & out:
                 continue
+            part = next(part for part in self.parts if lack.choice in _choices(part))
             if lack.has and not lack.choice.all:
-                fewer = tuple(_lowered(part, lack) for part in self.parts)
-                opened = _found(fewer, self.allocated, world).nodes & out
+                count, opened = self._largest(part, lack, world, out)
                 if opened:
                     gain = "1 node" if opened.bit_count() == 1 else f"{opened.bit_count()} nodes"
-                    return Advice(f"lower {self._count(lack)} to {lack.has} (this opens {gain})")
-            described = next((part.described for part in self.parts if lack.choice in _choices(part)), "")
-            number = "a device" if lack.wanted == 1 else f"{lack.wanted} devices"
-            return AddNode(having=f"{described or f'{number} {in_words(lack.choice, world.inventory.devices)}'}")
+                    return Advice(f"lower {_count(part, lack)} to {count} (this opens {gain})")
+            return AddNode(having=self.equipment) if self.equipment else None
         return None
+
+    def _largest(self, part: WantedDevices, lack: Lack, world: World, out: Bits) -> tuple[int, Bits]:
+        """The largest count of the request that lacks devices with which nodes of ``out`` fit, and these nodes."""
+        low, high, opened = 0, lack.wanted - 1, 0
+        while low < high:
+            middle = (low + high + 1) // 2
+            fewer = tuple(_lowered(one, lack, middle) if one is part else one for one in self.every)
+            if nodes := _found(fewer, self.allocated, world).nodes & out:
+                low, opened = middle, nodes
+            else:
+                high = middle - 1
+        return low, opened
 
     def _reason(self, lack: Lack, nodes: Bits, world: World) -> Reason:
         """Why these nodes lack what the constraint wants."""
@@ -175,13 +191,6 @@ class DeviceRoom(ConstraintDefaults, frozen=True, gc=False):
     def _less(self) -> str:
         """The resources that nodes offer too little of."""
         return enumerated([f"{part.resource} {part.count}" for part in self.parts if part.resource], _NAMED)
-
-    def _count(self, lack: Lack) -> str:
-        """What says how many devices the request wants."""
-        part = next(part for part in self.parts if lack.choice in _choices(part))
-        if part.resource:
-            return f"requests {part.resource}"
-        return f"count of {part.clause}" if part.described else f"count of request {lack.request} of {part.clause}"
 
 
 class _Found(Struct, frozen=True, gc=False):
@@ -211,18 +220,21 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:
     each = [_found((part,), allocated, world) for part in parts]
     if len(parts) > 1 and (possible := functools.reduce(operator.and_, (fit.fitting for fit in each))):
         fit = _found(parts, allocated, world)
-        others = parts[1].clause.text if len(parts) == _NAMED else f"{len(parts) - 1} more"
-        text = f"{parts[0].clause} and {others}"
-        clause = Clause(Source.DEVICES, tuple(name for part in parts for name in part.clause.parts), text)
-        yield from _judged(clause, parts, allocated, fit, world)
+        clause = Clause(Source.DEVICES, tuple(name for part in parts for name in part.clause.parts), all_of(parts))
+        yield from _judged(clause, parts, allocated, fit, parts, world)
         if possible and not fit.fitting:
             return
     for part, fit in zip(parts, each, strict=True):
-        yield from _judged(part.clause, (part,), allocated, fit, world)
+        yield from _judged(part.clause, (part,), allocated, fit, parts, world)
 
 
 def _judged(
-    clause: Clause, parts: tuple[WantedDevices, ...], allocated: tuple[HeldDevice, ...], fit: "_Found", world: World
+    clause: Clause,
+    parts: tuple[WantedDevices, ...],
+    allocated: tuple[HeldDevice, ...],
+    fit: "_Found",
+    every: tuple[WantedDevices, ...],
+    world: World,
 ) -> Iterator[Constraint | str]:
     """The constraint of these parts, and a warning if it is not known of some nodes; the warning alone if of all."""
     if not fit.fitting and (silent := _silent(parts, world)):
@@ -238,7 +250,7 @@ def _judged(
     elif failed:
         yield f"{clause}: {failed} cannot be evaluated for some devices; the pod may wait until they are gone"
     lacks = sorted(fit.lacks.items(), key=lambda item: (-item[0].has, item[0].wanted, item[0].request))
-    yield DeviceRoom(clause, parts, allocated, fit.fitting, tuple(lacks), world)
+    yield DeviceRoom(clause, parts, allocated, fit.fitting, tuple(lacks), every, world)
 
 
 def _found(parts: Sequence[WantedDevices], allocated: tuple[HeldDevice, ...], world: World) -> _Found:
@@ -307,15 +319,25 @@ def _requests(part: WantedDevices) -> Iterator[DeviceRequest]:
     return (request for spec in part.specs for request in spec.requests)
 
 
-def _lowered(part: WantedDevices, lack: Lack) -> WantedDevices:
-    """The part with as many devices as the node has for the request that lacks some."""
+def _count(part: WantedDevices, lack: Lack) -> str:
+    """What says how many devices the request of the part that lacks some wants."""
+    if part.resource:
+        return f"requests {part.resource}"
+    if part.described:
+        return f"count of {part.clause}"
+    alternative = f"/{lack.choice.name}" if lack.choice and lack.choice.name else ""
+    return f"count of request {lack.request}{alternative} of {part.clause}"
+
+
+def _lowered(part: WantedDevices, lack: Lack, count: int) -> WantedDevices:
+    """The part with so many devices for the request that lacks some."""
 
     def fewer(request: DeviceRequest) -> DeviceRequest:
-        choices = [replace(choice, count=lack.has) if choice == lack.choice else choice for choice in request.choices]
+        choices = [replace(choice, count=count) if choice == lack.choice else choice for choice in request.choices]
         return replace(request, choices=tuple(choices)) if request.name == lack.request else request
 
     specs = tuple(replace(spec, requests=tuple(map(fewer, spec.requests))) for spec in part.specs)
-    return replace(part, specs=specs, count=lack.has if specs != part.specs and part.resource else part.count)
+    return replace(part, specs=specs, count=count if part.resource else part.count)
 
 
 def _silent(parts: Iterable[WantedDevices], world: World) -> str:

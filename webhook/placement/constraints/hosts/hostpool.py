@@ -116,7 +116,9 @@ class PoolHosts(ConstraintDefaults, frozen=True, gc=False):
         if self.index is not None:
             return None
         if allocation.remedy:
-            return allocation.remedy
+            granted = world.without_quotas().allocation(self.pool)
+            hosts = union(world.named(host.name) for host in granted.hosts)
+            return None if granted.reason or not out & hosts & matching_all(world, self.tags) else allocation.remedy
         able = union(world.named(host.name) for host in allocation.hosts)
         if out & able & matching_all(world, self.tags):
             if self.pool.hosts is not None:

@@ -105,9 +105,14 @@ def joinable(constraints: Sequence[Constraint], ask: Ask, needs: Sequence[Requir
 
 
 def _labelled(fix: AddNode, constraint: Constraint, others: Sequence[Constraint], ask: Ask) -> AddNode | None:
-    """The fix of the constraint with the labels that the others want; ``None`` if no node meets all of these."""
+    """The fix of the constraint with all else that the others want; ``None`` if no node has all of these labels."""
     if fix.otherwise:
         return replace(fix, labels={})
+    if constraint.equipment == "":
+        equipment = dict.fromkeys(other.equipment for other in others)
+        if None in equipment:
+            return None
+        fix = replace(fix, having=" and ".join(filter(None, (fix.having, *equipment))))
     needs = [*needs_of_new(others, ask)]
     labels = labels_of_new(needs)
     if labels is None or labels_of_new([*constraint.needs, *needs]) is None:

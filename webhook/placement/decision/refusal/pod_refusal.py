@@ -11,7 +11,7 @@ from webhook.placement.decision.refusal.relaxation import Relaxation
 from webhook.placement.decision.verdict import Verdict
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
-from webhook.placement.text.clause import Clause
+from webhook.placement.text.clause import Clause, outermost
 from webhook.placement.text.fix import Advice, Drop, Fix
 from webhook.placement.text.problem import Fault, counted
 
@@ -23,7 +23,7 @@ def refuse(verdict: Verdict, ask: Ask, world: World, partial: PartialPods) -> Re
     clause_nodes = ClauseNodes.of(verdict, ask)
     relaxation = Relaxation(clause_nodes.verbs, partial.fit, likely=clause_nodes.opening)
     pinned = _pinned(verdict)
-    chosen = pinned or relaxation.conflict(clause_nodes.conflict())
+    chosen = pinned or outermost(relaxation.conflict(clause_nodes.conflict()))
     clauses = tuple(map(str, chosen))
     first = f"{cannot_hold(clauses)}: 0 of {counted(verdict.everything.bit_count(), 'node')} can run this pod."
     fixes = tuple(_fixes(verdict, clause_nodes, ask, world, relaxation, partial)) or (_NONE,)
