@@ -14,7 +14,7 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta, Struct
 
-from kubeapi.client.decoding import ERRORS, reason
+from kubeapi.client.decoding import ERRORS, inspect_types, reason
 from kubeapi.client.kubeconfig_file import Plugin, StatedCluster
 
 V1BETA1: Final = "client.authentication.k8s.io/v1beta1"
@@ -136,3 +136,6 @@ def _credential(plugin: Plugin, printed: bytes) -> PluginCredential:
     if not status.token and not status.client_key_data:
         raise ValueError(f"{name} printed neither a token nor a certificate")
     return status
+
+
+inspect_types(__name__)  # threads that read several clusters import this module when they need it first

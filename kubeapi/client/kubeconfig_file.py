@@ -14,7 +14,7 @@ import msgspec
 import yaml
 from msgspec import Struct, field
 
-from kubeapi.client.decoding import reason
+from kubeapi.client.decoding import inspect_types, reason
 
 DEFAULT: Final = "~/.kube/config"
 """The kubeconfig that kubectl reads if ``KUBECONFIG`` is not set."""
@@ -277,3 +277,6 @@ def _first(named: Iterable[N]) -> dict[str, N]:
     for each in named:
         by_name.setdefault(each.name, each)
     return by_name
+
+
+inspect_types(__name__)  # threads that read several clusters import this module when they need it first

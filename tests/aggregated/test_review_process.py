@@ -2,6 +2,7 @@
 
 import asyncio
 import ctypes
+import errno
 import os
 import resource
 import select
@@ -484,6 +485,20 @@ async def test_a_system_that_starts_no_process_is_said_so(tested: Processes) -> 
     tested.with_fork(refused)
     failed = await tested.fails()
     assert (failed.code, str(failed)) == (503, "the server could not start a process for the review; try again")
+
+
+async def test_a_system_without_descriptors_is_said_so(tested: Processes, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none_left(*_: object) -> Any:
+        raise OSError(errno.EMFILE, "too many open files")
+
+    assert await tested.ask() == b"yes"
+    with monkeypatch.context() as patched:
+        patched.setattr(socket, "socketpair", none_left)
+        assert "could not start a process for the review" in str(await tested.fails())
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "dup", none_left)
+        assert "the process for reviews ended before the review was answered" in str(await tested.fails())
+    assert await tested.ask("again") == b"again"
 
 
 async def test_a_process_that_is_reset_has_no_answer(tested: Processes, monkeypatch: pytest.MonkeyPatch) -> None:

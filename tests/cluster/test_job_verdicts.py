@@ -60,6 +60,21 @@ async def test_a_job_that_waits_too_long_for_its_turn_is_not_decided_about() -> 
     assert (first, second) == ([False], [False])
 
 
+async def test_a_search_that_fails_is_made_once_more() -> None:
+    """The cluster may have changed under it; an error in the program comes again."""
+    failures = [KeyError("a node that has gone"), ValueError("a conflict that has ended"), KeyError("an error")]
+
+    async def resume(_solving: Solving) -> Answer:
+        if failures:
+            raise failures.pop(0)
+        return ALLOWED
+
+    verdicts = JobVerdicts(1.0)
+    with pytest.raises(ValueError, match="a conflict that has ended"):
+        await verdicts.find(WholeQuestion(resume))
+    assert await verdicts.find(WholeQuestion(resume)) is ALLOWED
+
+
 async def test_the_queries_of_reviews_find_it_out() -> None:
     told: list[bool] = []
     carrying = Answer(200, b"{}", Outcome.ALLOWED, question=question(SMALL, told))

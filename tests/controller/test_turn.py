@@ -47,3 +47,14 @@ async def test_what_is_disturbed_is_judged_again(times: int, looks: int) -> None
 
     assert await turn.judged(judge) == 2 * looks
     assert seen == ["settled", "judged"] * looks
+
+
+async def test_what_fails_while_the_cluster_changes_is_judged_again() -> None:
+    judged = iter((KeyError("node-a"), None))
+
+    async def judge() -> str:
+        if (failure := next(judged)) is not None:
+            raise failure
+        return "found"
+
+    assert await Turn().judged(judge) == "found"

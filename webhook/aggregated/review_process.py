@@ -236,8 +236,7 @@ class ReviewProcess:
         try:
             child = self._fork(functools.partial(serve_template, state=self._state, idle=idle))
         except OSError as error:
-            _log.warning("cannot start a process for placement reviews: %s", error)
-            raise NoAnswerError(503, "the server could not start a process for the review; try again") from error
+            raise _unstarted(error) from error
         finally:
             took = self._spent() - begun
             self._rested = self._clock() + REST * took
@@ -248,7 +247,10 @@ class ReviewProcess:
 
     async def _answered(self, request: Struct, memory: int) -> bytearray:
         """All that the process says; nothing if it does not get that far."""
-        ours, theirs = socket.socketpair()
+        try:
+            ours, theirs = socket.socketpair()
+        except OSError as error:
+            raise _unstarted(error) from error
         ours.setblocking(False)  # noqa: FBT003 -- the standard library's signature
         text, answer = written(request), bytearray()
         self._running, template = 0, self._template
@@ -295,7 +297,7 @@ class ReviewProcess:
             return
         try:
             self._template.channel.send(message, now=now, handed=handed)
-        except (ChannelFullError, UnsendableError) as error:
+        except (ChannelFullError, UnsendableError, OSError) as error:
             _log.warning("the process for placement reviews cannot be told what changes, and is ended: %r", error)
             self._end()
 
@@ -341,6 +343,12 @@ def _starves(pid: int, given: float) -> bool:
         return False
     had = sum(map(int, fields[_CPU_FIELDS])) / os.sysconf("SC_CLK_TCK")
     return fields[0] not in _ASLEEP and had < given * _SHARE
+
+
+def _unstarted(error: OSError) -> NoAnswerError:
+    """What a review is told for which the system starts no process, or has no socket."""
+    _log.warning("cannot start a process for placement reviews: %s", error)
+    return NoAnswerError(503, "the server could not start a process for the review; try again")
 
 
 def _in_words(seconds: float) -> str:

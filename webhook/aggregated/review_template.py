@@ -20,7 +20,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from webhook.cluster.judging.changes import ChangeLog, InventoryChange
-from webhook.cluster.judging.forked import forked_with
+from webhook.cluster.judging.forked import end_first, forked_with
 from webhook.cluster.judging.messages import MessageReader
 from webhook.placement.inventory.inventory import Inventory
 
@@ -39,8 +39,7 @@ _HANDED: Final = 8
 """Sockets that may come with one piece; there is one for each review, and one review at a time."""
 
 _FIRST: Final = 1000
-_SECOND: Final = 900
-"""Which processes the system ends for want of memory, rather than the webhook: that of a review, then the template."""
+"""Adjustment of the process of a review, which the system ends for want of memory before the template."""
 
 ReviewWork = Callable[[Any], bytes]
 """Makes the answer to a request, in a process of its own."""
@@ -110,7 +109,7 @@ def serve_template(channel: socket.socket, state: ReviewedState, *, idle: bool) 
     if idle:
         with contextlib.suppress(OSError):  # not everywhere is it allowed
             os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-    _bound_memory(MEMORY, _SECOND, for_good=False)
+    _bound_memory(MEMORY, for_good=False)
     template, reader = ReviewTemplate(state), MessageReader()
     with contextlib.suppress(ConnectionError):
         while True:
@@ -126,7 +125,8 @@ def serve_template(channel: socket.socket, state: ReviewedState, *, idle: bool) 
 def _answer(work: ReviewWork, memory: int, asked: socket.socket) -> None:
     """The whole work of the process of a review, which may take so many bytes of memory."""
     asked.sendall(START.pack(os.getpid()))
-    _bound_memory(memory, _FIRST, for_good=True)
+    end_first(_FIRST)
+    _bound_memory(memory, for_good=True)
     reader = MessageReader()
     for piece in iter(functools.partial(asked.recv, _PIECE), b""):
         for request in reader.read(piece):
@@ -134,13 +134,8 @@ def _answer(work: ReviewWork, memory: int, asked: socket.socket) -> None:
             asked.sendall(END)
 
 
-def _bound_memory(memory: int, adjustment: int, *, for_good: bool) -> None:
-    """Give the process so many bytes more; one that has to end for want of memory is this one, not the webhook.
-
-    Its children may go beyond that unless it is ``for_good``.
-    """
-    with contextlib.suppress(OSError):  # not everywhere is it allowed
-        Path("/proc/self/oom_score_adj").write_text(str(adjustment), encoding="ascii")
+def _bound_memory(memory: int, *, for_good: bool) -> None:
+    """Give the process so many bytes more; its children may go beyond that unless it is ``for_good``."""
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     limit = pages * resource.getpagesize() + memory
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit if for_good else resource.getrlimit(resource.RLIMIT_AS)[1]))

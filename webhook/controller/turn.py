@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Final, Protocol, TypeVar
+from typing import Final, Protocol
 
-Found = TypeVar("Found")
+from webhook.cluster.queries.job_verdicts import Found, searched
 
 LOOKS: Final = 3
 """Maximum number of verdicts on one object while earlier promises keep losing their room."""
@@ -43,11 +43,11 @@ class Turn:
         """What is found while no promised room is taken by others, as far as that does not happen each time."""
         for _ in range(LOOKS - 1):
             await self._settled()
-            verdict = await judge()
+            verdict = await searched(judge)
             if not any(room.disturbed for room in self.rooms):
                 return verdict
         await self._settled()
-        return await judge()
+        return await searched(judge)
 
     async def _settled(self) -> None:
         for room in self.rooms:

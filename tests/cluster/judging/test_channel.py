@@ -1,6 +1,7 @@
 """The server's end of the socket to its worker."""
 
 import asyncio
+import errno
 import socket
 from collections.abc import AsyncIterator
 
@@ -155,3 +156,35 @@ async def test_a_socket_that_is_not_ready_after_all_is_tried_again(ends: Ends) -
     ends.channel.send(Forget(1), now=False)
     ends.channel.write()
     assert ends.losses == 0
+
+
+async def test_nothing_is_sent_of_a_message_whose_descriptor_cannot_be_handed_over(ends: Ends) -> None:
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        ends.channel.send(Forget(1), handed=1 << 20)
+    ends.channel.send(Forget(2))
+    assert await ends.read(1) == [Forget(2)]
+
+
+class _FailingSocket(socket.socket):
+    """A socket for whose messages the system has no memory."""
+
+    def sendmsg(self, *_: object) -> int:  # type: ignore[override]
+        raise OSError(errno.ENOBUFS, "no buffer space")
+
+    def recv(self, *_: object) -> bytes:
+        raise OSError(errno.ENOMEM, "no memory")
+
+
+@pytest.mark.parametrize("reading", [True, False])
+async def test_a_socket_that_fails_counts_as_the_end_of_the_other_one(reading: bool) -> None:  # noqa: FBT001 -- a case
+    """The loop would call it again and again."""
+    ours, theirs = socket.socketpair()
+    failing, losses = _FailingSocket(fileno=ours.detach()), list[None]()
+    with theirs:
+        channel = Channel(failing, lambda _: None, lambda: losses.append(None))
+        if reading:
+            theirs.send(b"a")
+        else:
+            channel.send(Forget(1))
+        await asyncio.sleep(0.01)
+    assert (len(losses), failing.fileno()) == (1, -1)

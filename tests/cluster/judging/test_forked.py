@@ -97,6 +97,12 @@ def test_a_child_stands_back_and_lets_go_of_the_parents_loop(start: Callable[...
     assert said(child) == f"{min(19, os.nice(0) + module.NICE)} (None, None) -1"
 
 
+def test_the_system_ends_a_child_for_want_of_memory_before_its_parent(start: Callable[..., Forked]) -> None:
+    adjustment = Path("/proc/self/oom_score_adj")
+    child = start(lambda channel: channel.sendall(adjustment.read_bytes()))
+    assert int(said(child)) == 900 > int(adjustment.read_text())
+
+
 def test_what_is_inherited_is_not_looked_through(start: Callable[..., Forked]) -> None:
     child = start(lambda channel: channel.sendall(str(gc.get_freeze_count() > 1000).encode()))
     assert said(child) == "True"

@@ -148,3 +148,26 @@ _utils.get_class_annotations.__code__ = (lambda obj: 1 / 0).__code__  # msgspec 
 json.decode(b'{{"metadata": {{"name": "p"}}}}', type=PodObject)
 """
     subprocess.run((sys.executable, "-c", program), cwd=ROOT, check=True)  # noqa: S603 - ourselves
+
+
+IMPORTED_BY_THREADS = (
+    "kubeapi.client.credential_plugin",
+    "kubeapi.client.kubeconfig_file",
+    "webhook.cluster.queries.lookups.referenced_objects",
+)
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("module", IMPORTED_BY_THREADS)
+def test_the_types_of_a_module_that_threads_import_are_inspected_with_it(module: str) -> None:
+    """``clusters`` ended by a segmentation fault while several threads read the kubeconfig of their clusters."""
+    program = f"""
+import {module} as imported
+from msgspec import Struct, _utils, json
+types = [one for one in vars(imported).values() if isinstance(one, type) and issubclass(one, Struct)]
+own = [one for one in types if one.__module__ == "{module}"]
+_utils.get_class_annotations.__code__ = (lambda obj: 1 / 0).__code__  # msgspec calls it for a type that it inspects
+print(*[json.Decoder(one) for one in own])
+assert own
+"""
+    subprocess.run((sys.executable, "-c", program), cwd=ROOT, check=True)  # noqa: S603 - ourselves

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from msgspec.structs import replace
 
 from webhook.placement.devices.published.device import Attribute, Device, DeviceCapacity, Traits, Value, Version
 from webhook.placement.devices.selectors import selector as module
@@ -140,3 +141,23 @@ def test_names_of_many_drivers_and_attributes_are_forgotten(monkeypatch: pytest.
     for at in range(8):
         one = Device("d", (Attribute("model", "A100"), Attribute(f"n{at}", at)))
         assert either.matches(DRIVER, one, DeviceBudget()) is True
+
+
+def test_answers_are_forgotten_while_another_thread_reads_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``clusters`` evaluates one selector in several threads: a cluster counted as not read for a KeyError."""
+    monkeypatch.setattr(module, "_KEPT", 1)
+    asked = Selector("device.attributes['gpu.example.com'].numa == 1")
+    other = replace(DEVICE, attributes=(Attribute("numa", 2),))
+
+    class Interrupted(dict[tuple[object, ...], bool | None]):
+        """Answers; as soon as one was seen to be there, another thread gets one about another device."""
+
+        def __contains__(self, key: object) -> bool:
+            there = super().__contains__(key)
+            if there:
+                asked.matches(DRIVER, other, DeviceBudget())
+            return there
+
+    monkeypatch.setattr(asked, "_answers", Interrupted())
+    assert asked.matches(DRIVER, DEVICE, DeviceBudget()) is True
+    assert asked.matches(DRIVER, DEVICE, DeviceBudget()) is True

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.builders import node
-from webhook.placement.inventory.index import NodeIndex
+from webhook.placement.inventory.index import RESTING, NodeIndex
 from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.node import Node
 
@@ -123,11 +123,17 @@ def test_dropping_a_node_that_is_not_there_changes_nothing() -> None:
     assert found.everything == 1
 
 
-def test_the_slot_of_a_dropped_node_is_given_to_the_next() -> None:
+def test_the_slot_of_a_dropped_node_is_given_to_another_once_many_have_been_dropped() -> None:
+    """A search that knows the slot may still ask for the name of the node."""
     found = index(node("a"), node("b"))
     found.drop("a")
     found.put(node("c"))
-    assert (found.named("c"), found.names) == (0b01, {0: "c", 1: "b"})
+    assert (found.named("c"), found.names) == (0b100, {0: "a", 1: "b", 2: "c"})
+    for at in range(RESTING):
+        found.put(node(f"passing-{at}"))
+        found.drop(f"passing-{at}")
+    found.put(node("d"))
+    assert (found.named("d"), found.names[0], len(found.names)) == (0b001, "d", RESTING + 3)
 
 
 def test_a_slot_is_kept_while_pods_use_it() -> None:

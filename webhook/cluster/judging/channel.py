@@ -47,13 +47,15 @@ class Channel:
         """Send the message; unless ``now``, together with the next one, or once there is much to be sent.
 
         The other end gets a duplicate of the descriptor ``handed`` not later than the message. Raises
-        :class:`ChannelFullError` and :class:`UnsendableError`, and has sent nothing of the message then.
+        :class:`ChannelFullError`, :class:`UnsendableError`, and OSError if there is no descriptor left for a duplicate;
+        nothing of the message has been sent then.
         """
         if len(self._unsent) > LIMIT:
             raise ChannelFullError
-        self._unsent += written(message)
+        text = written(message)
         if handed is not None:
             self._handed.append(os.dup(handed))
+        self._unsent += text
         if self._open and (now or len(self._unsent) > _PIECE):
             self._loop.add_writer(self.socket, self.write)
 
@@ -74,7 +76,7 @@ class Channel:
             self._let_go()
         except BlockingIOError:
             return
-        except ConnectionError:
+        except OSError:  # also for want of memory: to try again at once would take the whole core
             self._end()
             return
         if not self._unsent:
@@ -86,7 +88,7 @@ class Channel:
             piece = self.socket.recv(_PIECE)
         except BlockingIOError:
             return
-        except ConnectionError:
+        except OSError:
             piece = b""
         if not piece:
             self._end()

@@ -15,6 +15,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final, NoReturn
 
 from msgspec import Struct
@@ -23,6 +24,9 @@ from webhook.placement.libraries import IMPORTING
 
 NICE: Final = 10
 """By how much the child stands back where both want one core: it gets a tenth of it."""
+
+_EXPENDABLE: Final = 900
+"""What the system adds to a child's share of the memory, in thousandths of all (Linux, ``oom_score_adj``)."""
 
 _PR_SET_PDEATHSIG: Final = 1
 """The call that has a child end with its parent (Linux, prctl.h)."""
@@ -83,9 +87,16 @@ def _live(parent: int, channel: socket.socket, work: Callable[[socket.socket], o
 
 
 def _stand_back(work: Callable[[socket.socket], object], channel: socket.socket) -> None:
-    """Do the work, but first for the parent where both want one core."""
+    """Do the work behind the parent where both want one core, and end before it where both want memory."""
     os.nice(NICE)
+    end_first(_EXPENDABLE)
     work(channel)
+
+
+def end_first(adjustment: int) -> None:
+    """Let the system end this process for want of memory rather than one of a lower ``adjustment``, up to 1000."""
+    with contextlib.suppress(OSError):  # not everywhere is it allowed
+        Path("/proc/self/oom_score_adj").write_text(str(adjustment), encoding="ascii")
 
 
 def _settle(parent: int, kept: int) -> None:

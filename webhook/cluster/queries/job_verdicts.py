@@ -7,9 +7,10 @@ takes one core at most; the time that a Job waits for its turn counts as its own
 
 import asyncio
 import concurrent.futures
+import logging
 import time
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
 
 from kubeapi.client.decoding import inspect_types
 from webhook.admission.answer import Answer, WholeQuestion
@@ -30,6 +31,23 @@ IDLE: Final = 0.00005
 SECONDS: Final = 1.0
 """Seconds in which a Job is judged, unless a setting says otherwise."""
 
+Found = TypeVar("Found")
+
+_log = logging.getLogger(__name__)
+
+
+async def searched(search: Callable[[], Awaitable[Found]]) -> Found:
+    """The result of a search in slices; one that fails is made once more.
+
+    Between two slices nodes and pods come and go, so a search may look for a node that does not exist any more, or for
+    a conflict that has ended. The second search begins with what is true now; an error in the program comes again.
+    """
+    try:
+        return await search()
+    except (LookupError, ValueError):
+        _log.info("a search failed, and is made again: the cluster may have changed meanwhile", exc_info=True)
+    return await search()
+
 
 class JobVerdicts:
     """Answers questions about whole Jobs, each in at most so many ``seconds``.
@@ -47,7 +65,7 @@ class JobVerdicts:
         begun = time.monotonic() if since is None else since
         search = self._searches(begun)
         async with self._turn:
-            answer = await question.resume(search)
+            answer = await searched(lambda: question.resume(search))
         self._took(time.monotonic() - begun)
         return answer
 

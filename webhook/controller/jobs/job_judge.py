@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.cluster.queries.job_verdicts import AtOnce
+from webhook.cluster.queries.job_verdicts import AtOnce, searched
 from webhook.cluster.queries.lookups.volume_lookups import VolumeLookups
 from webhook.controller.jobs.reservations import Reservations
 from webhook.controller.jobstore.records import StoredJob
@@ -169,7 +169,10 @@ class JobJudge:
         """Keep the room that a former controller has promised the Job."""
         spec = job.stated() if self._kept.lasts(job.judged) else None
         if spec is not None:
-            members = await members_of_job(*job.key, spec, self._inventory, self._policy, self._solving())
+            solving = self._solving()
+            members = await searched(
+                lambda: members_of_job(*job.key, spec, self._inventory, self._policy, solving)
+            )  # fmt: skip
             self.keep(job, spec, Judgement(plan=job.planned(), members=members))
 
     async def _known_to(self, job: Name, spec: JobSpec) -> Inventory:

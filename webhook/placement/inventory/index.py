@@ -5,8 +5,9 @@ belongs to the *name* of a node, because a pod may be seen before its node, and 
 """
 
 import copy
+from collections import deque
 from collections.abc import Container, Iterable, Iterator, Mapping
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -73,6 +74,13 @@ def _bits(kept: int) -> Bits:
 HARD = frozenset({"NoSchedule", "NoExecute"})
 """Taint effects that keep pods away; PreferNoSchedule only discourages."""
 
+RESTING: Final = 256
+"""Freed slots that are not given to another node yet, with the names of their last nodes.
+
+A search for a whole Job takes a second, in slices between which nodes come and go: what it found for one node must not
+be read as about another one. More nodes than these do not go and come within a search.
+"""
+
 _Key = TypeVar("_Key", str, Taint)
 
 
@@ -82,7 +90,8 @@ class NodeIndex:
     ``everything`` is the set of all nodes. Sets of nodes are also ``labels[key][value]`` and ``has[key]`` (by label),
     ``taints[key][taint]`` and ``tainted[key]`` (by taint, hard effects only), ``addresses[canonical]``, and
     ``own_hostname`` (nodes whose ``kubernetes.io/hostname`` label no other node has). ``nodes`` and ``names`` are by
-    slot, ``slot_of`` is by name. ``version`` counts changes of nodes; pods do not change it.
+    slot, ``slot_of`` is by name; a freed slot keeps its name until another node gets the slot. ``version`` counts
+    changes of nodes; pods do not change it.
     """
 
     __slots__ = (
@@ -103,7 +112,8 @@ class NodeIndex:
         self.names: dict[int, str] = {}
         self.slot_of: dict[str, int] = {}
         self.capacity = Capacity()
-        self._free: list[int] = []
+        self._free: deque[int] = deque()
+        """Slots without a node and pods, those first that were freed first."""
         self._topology = Topology()
         self._numbers = Numbers()
         self._ranks: npt.NDArray[np.int64] | None = None
@@ -146,7 +156,7 @@ class NodeIndex:
         """The slot of that node name; a new name gets a free slot."""
         slot = self.slot_of.get(name)
         if slot is None:
-            slot = self._free.pop() if self._free else len(self.names)
+            slot = self._free.popleft() if len(self._free) > RESTING else len(self.names)
             self.slot_of[name] = slot
             self.names[slot] = name
             self._ranks = None
@@ -156,7 +166,7 @@ class NodeIndex:
         """Free the slot, unless it has a node or pods."""
         if slot not in self.nodes and not self.capacity.used("pods", slot):
             self._free.append(slot)
-            del self.slot_of[self.names.pop(slot)]
+            del self.slot_of[self.names[slot]]
             self._ranks = None
 
     def get(self, name: str) -> Node | None:
@@ -234,7 +244,7 @@ class NodeIndex:
     def ranks(self) -> npt.NDArray[np.int64]:
         """For each slot, the position of its node's name among all names in sorted order."""
         if self._ranks is None:
-            self._ranks = np.zeros(len(self.names) + len(self._free), np.int64)
+            self._ranks = np.zeros(len(self.names), np.int64)
             for rank, name in enumerate(sorted(self.slot_of)):
                 self._ranks[self.slot_of[name]] = rank
         return self._ranks

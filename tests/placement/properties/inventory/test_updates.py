@@ -111,6 +111,6 @@ def test_nothing_is_left_when_everything_is_removed(cluster: Cluster, choices: R
     for kind, key, _ in choices.shuffled(known):
         apply(inventory, (kind, key, None))
     index = inventory.nodes
-    assert (index.nodes, index.names, index.slot_of, index.everything, index.own_hostname) == ({}, {}, {}, 0, 0)
+    assert (index.nodes, index.slot_of, index.everything, index.own_hostname) == ({}, {}, 0, 0)
     assert not any((index.has, index.labels, index.addresses, index.tainted, *index.taints.values()))
     assert not any((inventory.pools, inventory.jobs, inventory.pools.members, [*inventory.jobs_with_pods()]))

@@ -40,3 +40,6 @@ class ReferencedObjects:
 
 class _Listed(Struct, frozen=True):
     items: tuple[dict[str, Any], ...] = ()
+
+
+decoding.inspect_types(__name__)  # threads that read several clusters import this module when they need it first

@@ -123,15 +123,15 @@ class Selector:
         if self._reads is None or self._program is None:
             return None
         entries = self._entries_of(self._reads, driver, device)
-        key = entries.key(driver, device)
-        if key in self._answers:
-            return self._answers[key]
+        key, answers = entries.key(driver, device), self._answers
+        if key in answers:
+            return answers[key]
         if budget.evaluations <= 0:
             return None
         budget.evaluations -= self._reads.cost
-        if len(self._answers) >= _KEPT:
-            self._answers.clear()
-        answer = self._answers[key] = _evaluated(self._program, self._reads, driver, entries, device)
+        if len(answers) >= _KEPT:  # another thread may be about to read one
+            answers = self._answers = {}
+        answer = answers[key] = _evaluated(self._program, self._reads, driver, entries, device)
         return answer
 
     def _entries_of(self, read: Reads, driver: str, device: Device) -> "_ReadEntries":
