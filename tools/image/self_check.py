@@ -8,6 +8,7 @@ import importlib
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -34,16 +35,22 @@ def import_all() -> set[str]:
     asked = set[str]()
     for package in OWN:
         (folder,) = importlib.import_module(package).__path__
-        for name, path in modules(Path(folder).parent).items():
-            if name.partition(".")[0] == package and not name.endswith("__main__"):
+        for below, path in modules(Path(folder)).items():
+            if not below.endswith("__main__"):
+                name = f"{package}.{below}".removesuffix(".")
                 asked |= {name, *(base for base, _ in import_statements(name, path))}
-    for name in sorted(asked):
+    import_each(asked)
+    return asked
+
+
+def import_each(names: Iterable[str]) -> None:
+    """Import these modules in the order of their names; of those that are missing only optional ones are allowed."""
+    for name in sorted(names):
         try:
             importlib.import_module(name)
         except ModuleNotFoundError as error:
             if str(error.name).partition(".")[0] not in OPTIONAL:
                 raise
-    return asked
 
 
 def import_extensions() -> list[str]:

@@ -13,7 +13,7 @@ from tests.suite.example_count import examples
 from webhook.placement.fusion.application import application_of
 from webhook.placement.fusion.elements import Elements
 from webhook.placement.fusion.graph import Graph, PodContent, graph_of
-from webhook.placement.fusion.partition import Partition, all_partitions
+from webhook.placement.fusion.partition import Partition, all_partitions, evaluated
 from webhook.placement.fusion.rules.mark import Setting
 from webhook.placement.fusion.search import good_partition, refined
 
@@ -163,6 +163,16 @@ def test_a_large_graph_is_fused_evenly_and_reaches_its_number() -> None:
     partition = searched(found, 50)
     assert len(partition.blocks) == 50
     assert partition.goals[0] == 0
+
+
+@examples(90)
+@given(models(5), st.lists(st.sampled_from("ab"), max_size=5))
+def test_a_partition_among_all_has_the_goals_that_it_has_alone(model: Model, before: list[str]) -> None:
+    found = graph(model)
+    previous = {f"Op{at}": element for at, element in enumerate(before[: len(model["operators"])])}
+    listed = [*all_partitions(found, previous)]
+    assert listed == [evaluated(found, one.goals[-1], previous) for one in listed]
+    assert len({one.blocks for one in listed}) == len(listed)
 
 
 def test_a_partition_with_too_many_clauses_in_a_pod_is_none() -> None:

@@ -5,12 +5,14 @@ light as can be; least traffic between elements; even load; fewest operators mov
 the same input gives the same elements (``docs/fusion.md``).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import functools
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from msgspec import Struct
 
-from webhook.placement.fusion.graph import Graph
+from webhook.placement.fusion.graph import Graph, PodContent
 
 Block: TypeAlias = tuple[int, ...]
 """Positions of the units of one processing element, ascending."""
@@ -63,45 +65,89 @@ def evaluated(graph: Graph, places: Sequence[int], previous: Mapping[str, str]) 
     for at, place in enumerate(own):
         blocks[place].append(at)
     first = weighed(graph, own, bound(graph, len(blocks)))
-    return Partition(tuple(map(tuple, blocks)), (*first, _moved(graph, blocks, previous), own))
+    moved = _moved([_ranked(graph, block, previous) for block in blocks], previous)
+    return Partition(tuple(map(tuple, blocks)), (*first, moved, own))
 
 
-def _moved(graph: Graph, blocks: Sequence[Sequence[int]], previous: Mapping[str, str]) -> int:
+def _moved(rankings: Iterable[Sequence[tuple[str, int]]], previous: Mapping[str, str]) -> int:
     """How many operators are in another element than most of those that were together before."""
-    if not previous:
-        return 0
-    stayed, names, kept = 0, graph.application.operators, set()
-    for block in blocks:
-        counts: dict[str, int] = {}
-        for at in block:
-            for member in graph.units[at].members:
-                if (before := previous.get(names[member].name)) is not None and before not in kept:
-                    counts[before] = counts.get(before, 0) + 1
-        if counts:
-            best = max(counts, key=lambda name: (counts[name], name))
-            kept.add(best)
-            stayed += counts[best]
+    stayed, kept = 0, set()
+    for ranking in rankings:
+        for before, count in ranking:
+            if before not in kept:
+                kept.add(before)
+                stayed += count
+                break
     return len(previous) - stayed
+
+
+def _ranked(graph: Graph, block: Sequence[int], previous: Mapping[str, str]) -> Sequence[tuple[str, int]]:
+    """The elements in which operators of an element were before, and how many of them: most of them first."""
+    if not previous:
+        return ()
+    names = graph.application.operators
+    operators = (names[member].name for at in block for member in graph.units[at].members)
+    counts = Counter(previous[name] for name in operators if name in previous)
+    return sorted(counts.items(), key=lambda known: (known[1], known[0]), reverse=True)
 
 
 def all_partitions(graph: Graph, previous: Mapping[str, str]) -> Iterator[Partition]:
     """Every partition that the rules allow."""
-    count = len(graph.units)
-    clashes = [
-        sum(1 << other for other in range(count) if other != at and graph.clash(at, other)) for at in range(count)
-    ]
+    growing = _GrowingPartition(graph)
+    ranked = functools.cache(lambda block: _ranked(graph, block, previous))
+    limits = [bound(graph, count) for count in range(1, len(graph.units) + 1)]
+    for cut in growing.extended(0, 0):
+        loads, places = growing.loads, tuple(growing.places)
+        heaviest = max(loads)
+        excess = heaviest if heaviest > limits[len(loads) - 1] else 0
+        evenness = sum([load * load for load in loads])
+        goals = (excess, cut, evenness, _moved(map(ranked, growing.blocks), previous), places)
+        yield Partition(tuple(growing.blocks), goals)
 
-    def extended(places: list[int], masks: list[int]) -> Iterator[list[int]]:
-        at = len(places)
-        if at == count:
-            yield places
+
+class _GrowingPartition:
+    """Processing elements of the first units of a graph, to which the others are added one by one, in every way.
+
+    What is known of the first units is kept for all partitions that begin with them. An element that exceeds a limit
+    of a pod gets no further units: with them it would exceed the limit as well.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.places: list[int] = []
+        self.blocks: list[Block] = []
+        self.loads: list[int] = []
+        self._contents: list[PodContent] = []
+        self._graph = graph
+        units = range(len(graph.units))
+        self._clashes = [{other for other in range(at) if graph.clash(at, other)} for at in units]
+        self._earlier = [[pair for pair in graph.near[at].items() if pair[0] < at] for at in units]
+
+    def extended(self, at: int, cut: int) -> Iterator[int]:
+        """Add the units from ``at`` on in every way; yields the traffic between elements, ``cut`` of which is known."""
+        if at == len(self._graph.units):
+            yield cut
             return
-        for block, mask in enumerate(masks):
-            if not mask & clashes[at]:
-                yield from extended([*places, block], [*masks[:block], mask | 1 << at, *masks[block + 1 :]])
-        yield from extended([*places, len(masks)], [*masks, 1 << at])
+        inside = [0] * len(self.blocks)
+        for other, weight in self._earlier[at]:
+            inside[self.places[other]] += weight
+        cut += sum(inside)
+        for place, block in enumerate(self.blocks):
+            if self._clashes[at].isdisjoint(block):
+                yield from self._joined(at, place, cut - inside[place])
+        self.blocks.append(())
+        self.loads.append(0)
+        self._contents.append(PodContent())
+        yield from self._joined(at, len(self.blocks) - 1, cut)
+        for known in (self.blocks, self.loads, self._contents):
+            known.pop()
 
-    for places in extended([], []):
-        partition = evaluated(graph, places, previous)
-        if not any(graph.exceeded(graph.content(block)) for block in partition.blocks):
-            yield partition
+    def _joined(self, at: int, place: int, cut: int) -> Iterator[int]:
+        """Add the unit to one element, and the later ones in every way; then the unit is taken out again."""
+        unit, block, load, content = self._graph.units[at], self.blocks[place], self.loads[place], self._contents[place]
+        if self._graph.exceeded(joined := content | unit.content):
+            return
+        self.places.append(place)
+        self.blocks[place], self.loads[place], self._contents[place] = (*block, at), load + unit.load, joined
+        yield from self.extended(at + 1, cut)
+        self.places.pop()
+        self.blocks[place], self.loads[place], self._contents[place] = block, load, content
