@@ -81,10 +81,15 @@ def unjudged(manifests: Manifests, world: World, keep: Container[tuple[str, str]
     ``keep`` are the kinds that others refer to, by apiVersion and kind.
     """
     for _, document in manifests:
-        stated = str(document.get("apiVersion") or ""), str(document.get("kind"))
-        known = stated in READ or stated in keep or group_and_kind(document) in world.policy.kinds
+        known = surrounding(document, keep) or group_and_kind(document) in world.policy.kinds
         if not known and next(pods_of(document), None) is None:
             yield document
+
+
+def surrounding(document: Unstructured, keep: Container[tuple[str, str]]) -> bool:
+    """Whether the world is read from objects of that kind; ``keep`` are the kinds that others refer to."""
+    stated = str(document.get("apiVersion") or ""), str(document.get("kind"))
+    return stated in READ or stated in keep
 
 
 class EarlierWorkloads:
