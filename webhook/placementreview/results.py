@@ -19,6 +19,7 @@ from webhook.placement.decision.replica_fit import ReplicaFit
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.job_verdict import JobVerdict
+from webhook.placement.jobs.whole_application import read_pods
 from webhook.placement.kinds.application import OperatorApplication
 from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.request.world import World
@@ -175,7 +176,7 @@ class Results:
         if plain.verdict != "Refused" and not application.asks:
             yield replace(plain, verdict="NotJudged")
             return
-        yield _whole(plain, verdict_on(application, plain.namespace, world, self._searches.left()), 0)
+        yield _whole(plain, verdict_on(read_pods(application), plain.namespace, world, self._searches.left()), 0)
         if plain.verdict != "Refused":
             for described in components_of(application, manifest):
                 yield self._of_component(plain, described, world)

@@ -167,10 +167,11 @@ def _explained_application(
     file: str, document: Unstructured, application: OperatorApplication, world: World
 ) -> Sequence[Explanation]:
     """The application of another operator, and the pods of its components; alone if refused, or not readable."""
-    whole = explain_application(file, document, application, world)
-    if whole.refused or isinstance(read_pods(application), tuple):
+    pods = read_pods(application)
+    whole = explain_application(file, document, application, pods, world)
+    if whole.refused or isinstance(pods, tuple):
         return [whole]
-    return [whole, *(explain(file, document, pods, world) for pods in components_of(application, document))]
+    return [whole, *(explain(file, document, described, world) for described in components_of(application, document))]
 
 
 def _note_nothing(nothing: str, judged: Sequence[object], given: Manifests, *, strict: bool) -> None:
