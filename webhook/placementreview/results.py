@@ -31,8 +31,9 @@ from webhook.placementreview.explanations.decided_pod import DecidedPod, judge_d
 from webhook.placementreview.explanations.pool_explanation import could_be_hosts, is_pool
 from webhook.placementreview.hidden_names import HiddenNames
 from webhook.placementreview.plans.fuse import named
+from webhook.placementreview.references import referred_to
 from webhook.placementreview.review import CandidateNodes, ClosedByRule, ReviewResult, ReviewVerdict
-from webhook.placementreview.submission import EarlierWorkloads, application_of, applied, whole, wrong
+from webhook.placementreview.submission import EarlierWorkloads, application_of, applied, own_pods, whole, wrong
 from webhook.placementreview.submitter import Submission, Submitter, escaped
 
 OURS: Final = frozenset((kind.group, kind.name) for kind in (HOST_POOL, STREAMS_JOB, HPA_INTENT))
@@ -59,8 +60,7 @@ def with_applied(manifest: Unstructured, inventory: Inventory, policy: Policy) -
 
     Objects that say of which pods others are count as well. One that cannot be used is left out: audit mode admits it.
     """
-    stated = [kind.reference for kind in policy.kinds.values() if kind.reference]
-    keep = {(f"{one.group}/{one.version}", one.kind): one.namespaced for each in stated for one in each.kinds}
+    keep = referred_to(policy.kinds)
     if group_and_kind(manifest) not in OURS and (manifest.get("apiVersion"), manifest.get("kind")) not in keep:
         return inventory
     view = copy.copy(inventory)
@@ -128,7 +128,7 @@ class Results:
         elif application := application_of(manifest, world):
             yield from self._of_application(plain, manifest, application, world)
         else:
-            described = next(pods_of(manifest), None)
+            described = next(own_pods(manifest, referred_to(world.policy.kinds)), None)
             yield self._of_pods(plain, manifest, described, said, world) if described else _unjudged(plain)
 
     def _of_pods(

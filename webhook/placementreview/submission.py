@@ -75,6 +75,15 @@ def whole_application(
     return finished(judge_application(pods, namespace, world.inventory, world.policy, AtOnce(seconds)))
 
 
+def own_pods(document: Unstructured, keep: Container[tuple[str, str]]) -> Iterator[DescribedPod]:
+    """The pods that the object describes; none of one of the kinds ``keep``, whose pods others make, such as a runtime.
+
+    ``keep`` has apiVersion and kind.
+    """
+    stated = str(document.get("apiVersion") or ""), str(document.get("kind"))
+    return iter(()) if stated in keep else pods_of(document)
+
+
 def unjudged(manifests: Manifests, world: World, keep: Container[tuple[str, str]]) -> Iterator[Unstructured]:
     """The objects without a verdict that the world is not read from either: a Service, or a Pod without apiVersion.
 

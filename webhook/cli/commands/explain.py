@@ -9,6 +9,7 @@ import msgspec
 from webhook import app
 from webhook.admission.checks.templates import DescribedPod, components_of, is_job, pods_of, pools_of
 from webhook.admission.unstructured import Unstructured, mapping
+from webhook.app.references import referenced_kinds
 from webhook.cli import warn
 from webhook.cli.arguments import given_settings
 from webhook.cli.arguments.manifests import (
@@ -143,7 +144,10 @@ def _explained(
         return _explained_job(file, document, world)
     if application := submission.application_of(document, world):
         return _explained_application(file, document, application, world)
-    return [_explained_pod(file, document, described, world, earlier) for described in pods_of(document)]
+    return [
+        _explained_pod(file, document, described, world, earlier)
+        for described in submission.own_pods(document, referenced_kinds())
+    ]
 
 
 def _explained_pod(
@@ -187,7 +191,7 @@ def _note_nothing(nothing: str, judged: Sequence[object], given: Manifests, *, s
 
 def _reviews(document: Unstructured) -> Iterator[bytes]:
     """The AdmissionReview of every pod of the object, as the API server sends it to ``/mutate``, as JSON."""
-    for described in pods_of(document):
+    for described in submission.own_pods(document, referenced_kinds()):
         namespace = mapping(described.pod, "metadata").get("namespace") or NAMESPACE
         yield msgspec.json.encode(admission_review(described.pod, namespace))
 

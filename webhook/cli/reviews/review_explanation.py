@@ -10,11 +10,13 @@ from typing import Any, Literal
 import jsonpatch
 from msgspec import UNSET, Struct
 
-from webhook.admission.checks.templates import origin_of, pods_of
+from webhook.admission.checks.templates import origin_of
 from webhook.admission.unstructured import Unstructured
+from webhook.app.references import referenced_kinds
 from webhook.app.review_requests import UNPLACED
 from webhook.cli.arguments.manifests import Manifests
 from webhook.placementreview.review import ClosedByRule, EvictedPod, EvictionVerdict, ReviewResult
+from webhook.placementreview.submission import own_pods
 
 
 class ReviewRemoved(Struct, frozen=True):
@@ -92,7 +94,7 @@ def explanations_of(given: Manifests, results: Sequence[ReviewResult]) -> list[R
 def judged(given: Manifests, result: ReviewResult) -> bool:
     """Whether there is something to tell: an object without pods asks for no placement."""
     _, document = given[result.manifest]
-    return result.verdict != "NotJudged" or result.candidates is not None or any(pods_of(document))
+    return result.verdict != "NotJudged" or result.candidates is not None or any(own_pods(document, referenced_kinds()))
 
 
 def _explanation(file: str, document: Unstructured, result: ReviewResult) -> ReviewExplanation:
