@@ -135,6 +135,18 @@ def test_what_is_not_an_intent_is_said() -> None:
     )
 
 
+def test_several_resources_that_are_no_intents_are_counted_in_one_line() -> None:
+    project, app = (
+        f"version: v2\nresourceContext: {{anchor: {anchor}}}\n" for anchor in ("projects", "projects/p/apps")
+    )
+    lines = remarks(converted(f"{project}---\n{project}---\n{app}---\n{RESOURCES}", "emco"))
+    [said] = [line for line in lines if "left out" in line]
+    assert said == (
+        "in:1: 4 resources are left out, projects (3 times), projects/p/apps: they are not hardware intents; "
+        "create them in EMCO as before"
+    )
+
+
 def test_where_an_intent_counts_is_said() -> None:
     assert remarks(converted(documents(INTENT), "emco")) == [
         (

@@ -22,7 +22,7 @@ from kubeapi.client.decoding import inspect_types
 from kubeapi.client.errors import ApiError
 from kubeapi.client.kubeconfig import servers_of_contexts
 from kubeapi.client.object_client import ObjectClient
-from webhook.admission.checks.templates import is_job, origin_of, pods_of
+from webhook.admission.checks.templates import is_job, origin_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.app.cluster_source import configuration_of
 from webhook.app.explain import explaining
@@ -42,7 +42,7 @@ from webhook.placement.text.api_kinds import HPA_INTENT
 from webhook.placement.text.decoder_words import unreadable
 from webhook.placement.text.defaults import CLUSTER_TIMEOUT, CLUSTERS_AT_ONCE
 from webhook.placement.text.problem import quote
-from webhook.placementreview.submission import Manifests, Step, applied, silent
+from webhook.placementreview.submission import Manifests, Step, applied, own_pods, silent
 from webhook.server.fatal_error import FatalError
 from webhook.settings import Settings
 
@@ -167,7 +167,7 @@ def _workloads(document: Unstructured) -> Iterator[tuple[str, AppWorkload]]:
     """The workload of an object, with the name of the app that it would be part of; nothing for other objects."""
     metadata = mapping(document, "metadata")
     name = str(metadata.get("name") or metadata.get("generateName") or "")
-    for described in pods_of(document):
+    for described in own_pods(document, referenced_kinds()):
         app = str(mapping(metadata, "labels").get(_PART_OF) or name)
         count = 0 if described.replicas.idle else described.replicas.needed
         pod = msgspec.convert(described.pod, Pod)

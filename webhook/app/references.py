@@ -9,7 +9,7 @@ from webhook.app.cluster_source import configuration_of
 from webhook.placement.kinds.karta import KIND, PATH, VERSION, kinds_described
 from webhook.placement.kinds.kind import Kinds, OperatorKind
 from webhook.placement.text.keys import API_GROUP
-from webhook.placementreview.references import Key, reference_in
+from webhook.placementreview.references import Key, reference_in, referred_to
 from webhook.settings import Settings
 
 DEFINITIONS: Final = 100
@@ -18,9 +18,7 @@ DEFINITIONS: Final = 100
 
 def referenced_kinds() -> Mapping[tuple[str, str], bool]:
     """The kinds of such objects by apiVersion and kind, and whether they have namespaces."""
-    stated = [kind.reference for kind in application_kinds().values() if kind.reference]
-    own = {(f"{one.group}/{one.version}", one.kind): one.namespaced for each in stated for one in each.kinds}
-    return {**own, (VERSION, KIND): False}
+    return {**referred_to(application_kinds()), (VERSION, KIND): False}
 
 
 def kinds_with(objects: Mapping[Key, Unstructured]) -> Kinds:

@@ -5,6 +5,7 @@ consumer below ``consumer`` or beside it; the fields of a requirement below ``re
 (``docs/coming-from.md``).
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
@@ -18,7 +19,7 @@ from webhook.placement.kube.names import is_object_name
 from webhook.placement.kube.resource_name import DEFAULT_UNIT, in_bytes
 from webhook.placement.objects.intent import read_intent
 from webhook.placement.text.api_kinds import HPA_INTENT, WORKLOADS
-from webhook.placement.text.problem import Problem, quote
+from webhook.placement.text.problem import Problem, enumerated, quote
 
 REPLICAS: Final = "replicas"
 """How many pods of a consumer need its hardware: a field of its workload."""
@@ -63,6 +64,10 @@ class EmcoRequirement(Struct, frozen=True, gc=False):
     notes: dict[str, str]
 
 
+_LEFT_OUT: Final = 5
+"""Names of resources that are left out, in one remark."""
+
+
 class EmcoConsumer(Struct):
     """A consumer and its requirements so far; ``workload`` has ``replicas`` as a number, if it is one."""
 
@@ -94,7 +99,19 @@ def read_emco(source: SourceText) -> tuple[list[EmcoIntent], list[Remark]]:
         reader.add(one)
     if not reader.intents:
         raise RefusedInputError(Problem(source.name, "the input contains no hardware intent"))
-    return reader.intents, reader.remarks
+    return reader.intents, [*_left_out(reader.others), *reader.remarks]
+
+
+def _left_out(others: list[EmcoObject]) -> Iterator[Remark]:
+    """One remark about all resources that are not hardware intents, such as the others of a package."""
+    if len(others) == 1:
+        [one] = others
+        yield Remark(one.at, f"{one.name} is left out", "it is not a hardware intent", "create it in EMCO as before")
+    elif others:
+        by_name = Counter(one.name for one in others)
+        names = [f"{name} ({count} times)" if count > 1 else name for name, count in by_name.items()]
+        what = f"{len(others)} resources are left out, {enumerated(names, _LEFT_OUT)}"
+        yield Remark(others[0].at, what, "they are not hardware intents", "create them in EMCO as before")
 
 
 class _IntentReader:
@@ -103,12 +120,13 @@ class _IntentReader:
     def __init__(self) -> None:
         self.intents: list[EmcoIntent] = []
         self.remarks: list[Remark] = []
+        self.others: list[EmcoObject] = []
+        """Resources that are not hardware intents."""
 
     def add(self, one: EmcoObject) -> None:
         """Add an intent, or add a consumer or a requirement to what it belongs to."""
         if one.kind == "other":
-            why = "it is not a hardware intent"
-            self.remarks.append(Remark(one.at, f"{one.name} is left out", why, "create it in EMCO as before"))
+            self.others.append(one)
         elif one.kind == "intent":
             self._intent(one)
         elif one.kind == "consumer":

@@ -25,6 +25,12 @@ def in_namespaces(
     }
 
 
+def referred_to(kinds: Kinds) -> dict[tuple[str, str], bool]:
+    """The kinds of objects that others refer to, by apiVersion and kind, and whether they have namespaces."""
+    stated = (kind.reference for kind in kinds.values() if kind.reference)
+    return {(f"{one.group}/{one.version}", one.kind): one.namespaced for each in stated for one in each.kinds}
+
+
 def reference_in(document: Unstructured, kinds: Kinds) -> ObjectReference | None:
     """The reference that the object has; ``None`` if it is of no such kind, or refers to no object."""
     kind = kinds.get(group_and_kind(document))

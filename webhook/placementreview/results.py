@@ -19,6 +19,7 @@ from webhook.placement.decision.replica_fit import ReplicaFit
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.job_verdict import JobVerdict
+from webhook.placement.jobs.whole_application import read_pods
 from webhook.placement.kinds.application import OperatorApplication
 from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.request.world import World
@@ -30,8 +31,9 @@ from webhook.placementreview.explanations.decided_pod import DecidedPod, judge_d
 from webhook.placementreview.explanations.pool_explanation import could_be_hosts, is_pool
 from webhook.placementreview.hidden_names import HiddenNames
 from webhook.placementreview.plans.fuse import named
+from webhook.placementreview.references import referred_to
 from webhook.placementreview.review import CandidateNodes, ClosedByRule, ReviewResult, ReviewVerdict
-from webhook.placementreview.submission import EarlierWorkloads, application_of, applied, whole, wrong
+from webhook.placementreview.submission import EarlierWorkloads, application_of, applied, own_pods, whole, wrong
 from webhook.placementreview.submitter import Submission, Submitter, escaped
 
 OURS: Final = frozenset((kind.group, kind.name) for kind in (HOST_POOL, STREAMS_JOB, HPA_INTENT))
@@ -58,8 +60,7 @@ def with_applied(manifest: Unstructured, inventory: Inventory, policy: Policy) -
 
     Objects that say of which pods others are count as well. One that cannot be used is left out: audit mode admits it.
     """
-    stated = [kind.reference for kind in policy.kinds.values() if kind.reference]
-    keep = {(f"{one.group}/{one.version}", one.kind): one.namespaced for each in stated for one in each.kinds}
+    keep = referred_to(policy.kinds)
     if group_and_kind(manifest) not in OURS and (manifest.get("apiVersion"), manifest.get("kind")) not in keep:
         return inventory
     view = copy.copy(inventory)
@@ -127,7 +128,7 @@ class Results:
         elif application := application_of(manifest, world):
             yield from self._of_application(plain, manifest, application, world)
         else:
-            described = next(pods_of(manifest), None)
+            described = next(own_pods(manifest, referred_to(world.policy.kinds)), None)
             yield self._of_pods(plain, manifest, described, said, world) if described else _unjudged(plain)
 
     def _of_pods(
@@ -175,7 +176,7 @@ class Results:
         if plain.verdict != "Refused" and not application.asks:
             yield replace(plain, verdict="NotJudged")
             return
-        yield _whole(plain, verdict_on(application, plain.namespace, world, self._searches.left()), 0)
+        yield _whole(plain, verdict_on(read_pods(application), plain.namespace, world, self._searches.left()), 0)
         if plain.verdict != "Refused":
             for described in components_of(application, manifest):
                 yield self._of_component(plain, described, world)

@@ -75,16 +75,30 @@ def whole_application(
     return finished(judge_application(pods, namespace, world.inventory, world.policy, AtOnce(seconds)))
 
 
+def own_pods(document: Unstructured, keep: Container[tuple[str, str]]) -> Iterator[DescribedPod]:
+    """The pods that the object describes; none of one of the kinds ``keep``, whose pods others make, such as a runtime.
+
+    ``keep`` has apiVersion and kind.
+    """
+    stated = str(document.get("apiVersion") or ""), str(document.get("kind"))
+    return iter(()) if stated in keep else pods_of(document)
+
+
 def unjudged(manifests: Manifests, world: World, keep: Container[tuple[str, str]]) -> Iterator[Unstructured]:
     """The objects without a verdict that the world is not read from either: a Service, or a Pod without apiVersion.
 
     ``keep`` are the kinds that others refer to, by apiVersion and kind.
     """
     for _, document in manifests:
-        stated = str(document.get("apiVersion") or ""), str(document.get("kind"))
-        known = stated in READ or stated in keep or group_and_kind(document) in world.policy.kinds
+        known = surrounding(document, keep) or group_and_kind(document) in world.policy.kinds
         if not known and next(pods_of(document), None) is None:
             yield document
+
+
+def surrounding(document: Unstructured, keep: Container[tuple[str, str]]) -> bool:
+    """Whether the world is read from objects of that kind; ``keep`` are the kinds that others refer to."""
+    stated = str(document.get("apiVersion") or ""), str(document.get("kind"))
+    return stated in READ or stated in keep
 
 
 class EarlierWorkloads:

@@ -9,6 +9,9 @@ import pytest
 from tests.cli.conftest import Explain
 from tests.yaml_values import loaded
 from webhook.cli import main
+from webhook.placement.jobs import whole_application
+from webhook.placement.kinds.application import ComponentPods
+from webhook.placement.kube.pod import Pod
 
 EXAMPLES: Final = Path(__file__).parents[3] / "examples"
 CLUSTER: Final = str(EXAMPLES / "cluster")
@@ -52,12 +55,15 @@ def changed(tmp_path: Path, name: str, *replaced: tuple[str, str]) -> Path:
     return file
 
 
+UNASKED: Final = (
+    ("        labels: {streams.ibm.com/job: events}\n", ""),
+    ("        annotations: {streams.ibm.com/placement: 'hostExlocation(\"brokers\")'}\n", "        labels: {}\n"),
+    ("cpu: 2,", "cpu: 2000,"),
+)
+
+
 def test_one_that_asks_for_nothing_is_admitted_as_it_is(explain: Explain, tmp_path: Path) -> None:
-    file = changed(
-        tmp_path, "kafka", ("        labels: {streams.ibm.com/job: events}\n", ""),
-        ("        annotations: {streams.ibm.com/placement: 'hostExlocation(\"brokers\")'}\n", "        labels: {}\n"),
-        ("cpu: 2,", "cpu: 2000,"),
-    )  # fmt: skip
+    file = changed(tmp_path, "kafka", *UNASKED)
     whole = explained(explain, file)[0]
     assert (whole["verdict"], whole["warnings"]) == (
         "admitted",
@@ -138,3 +144,19 @@ def test_one_that_asks_for_nothing_and_is_not_readable_says_where(explain: Expla
             'text: write it in quotes, "4"'
         ),
     )
+
+
+@pytest.mark.parametrize("replaced", [(), UNASKED], ids=["admitted", "does not ask and cannot run"])
+def test_the_pods_are_read_once(
+    explain: Explain, tmp_path: Path, replaced: tuple[tuple[str, str], ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    pods_of = whole_application.PodsToJudge
+
+    def counted(component: ComponentPods, pod: Pod) -> whole_application.PodsToJudge:
+        read.append(component.name)
+        return pods_of(component, pod)
+
+    monkeypatch.setattr(whole_application, "PodsToJudge", counted)
+    assert explained(explain, changed(tmp_path, "kafka", *replaced))[0]["verdict"] == "admitted"
+    assert len(read) == len({*read}) > 0

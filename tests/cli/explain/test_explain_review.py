@@ -50,3 +50,10 @@ def test_none_is_a_warning(explain: Explain) -> None:
     code, out, err = explain("-f", pool, "-o", "review")
     assert (code, out) == (0, "")
     assert err.startswith("streams-placement: warning: no review to write: no pod or workload in the manifests, only")
+
+
+def test_objects_that_have_none_are_named_beside_those_that_have_one(explain: Explain) -> None:
+    pools = str(EXAMPLES / "cluster" / "hostpools.yaml")
+    code, out, err = explain("-f", "examples/pool-tagged.yaml", pools, "-o", "review")
+    assert (code, out.count("\n")) == (0, 1)
+    assert err.startswith("streams-placement: warning: no review to write in 11 of 12 objects: HostPool mypool, ")

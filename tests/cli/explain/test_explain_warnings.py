@@ -126,6 +126,12 @@ class TestObjectsBesideThoseThatAreJudged:
         assert main([command, "-f", file, *CLUSTER]) == 0
         assert capsys.readouterr().err == f"streams-placement: warning: nothing to {verb} {self.SAID}"
 
+    def test_are_named_by_a_review(self, explain: Explain, tmp_path: Path) -> None:
+        """A change that counts as made is asked about by a review, as ``--server`` asks."""
+        file = written(tmp_path, SERVICE, POD, *CONTEXT)
+        _, _, err = explain("--cordon", "worker-1", "-f", file, *CLUSTER)
+        assert err == "streams-placement: warning: nothing to judge in 2 of 8 objects: Service web, RayJob r\n"
+
     def test_are_not_named_if_the_cluster_is_read_from_them(self, explain: Explain, tmp_path: Path) -> None:
         assert explain("-f", written(tmp_path, POD, *CONTEXT), *CLUSTER)[::2] == (0, "")
 

@@ -17,11 +17,21 @@ READABLE = {
         ["Pod"],
     ),
     "JSON": ("a.json", '{"kind": "PodList", "items": [{"kind": "Pod"}]}', ["Pod"]),
+    "several texts of JSON": ("a.json", '{"kind": "Pod", "a": "}\\"{"}{"kind": "Job"}\n', ["Pod", "Job"]),
+    "several texts of JSON in a file of YAML": ("a.yaml", '{"kind": "Pod"}\n{"kind":\t"Job"}', ["Pod", "Job"]),
+    "JSON with dashes between": ("a.json", '---\n{"kind": "Pod"}\n---\n{"kind": "Job"}\n', ["Pod", "Job"]),
+    "YAML that begins like JSON": ("a.yaml", '{"kind": "Pod"}\n---\nkind: Job\n', ["Pod", "Job"]),
 }
 UNREADABLE = {
     "no file": ("b.yaml", None, "No such file or directory"),
     "no YAML": ("b.yaml", "a: [,", "line 1, column 5: did not find expected node content"),
     "no JSON": ("b.json", "{", "Input data was truncated"),
+    "nothing": ("b.json", " ", "Input data was truncated"),
+    "no second text of JSON": (
+        "b.json",
+        '{"kind": "Pod"} ]',
+        "document 2, from byte 16: JSON is malformed: invalid character (byte 0)",
+    ),
     "no object": ("b.yaml", "- 1\n", "a document is not a Kubernetes object: it has no kind"),
     "no kind": ("b.json", "{}", "a document is not a Kubernetes object: it has no kind"),
     "a list of no objects": (

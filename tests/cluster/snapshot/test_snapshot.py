@@ -247,13 +247,27 @@ def skipped(folder: Path) -> list[str]:
     return [str(finding) for finding in report.skipped]
 
 
-@pytest.mark.parametrize("form", ["yaml", "yml", "json", "one YAML document each", "one file each"])
+def test_a_second_text_that_is_not_json_is_named_by_its_place(tmp_path: Path) -> None:
+    put(tmp_path, a_json='{"kind": "Pod"}\n{"kind": \n')
+    assert skipped(tmp_path) == [
+        "a.json: Pod number 1: apiVersion or kind is missing",
+        "a.json: document 2, from byte 16: input data was truncated",
+    ]
+
+
+@pytest.mark.parametrize(
+    "form", ["yaml", "yml", "json", "one YAML document each", "one file each", "one JSON text each", "JSON as YAML"]
+)
 def test_what_kubectl_prints_is_read_in_every_form(tmp_path: Path, form: str) -> None:
     objects = loaded(KUBECTL_YAML)["items"]
     if form == "json":
         put(tmp_path, all_json=loaded(KUBECTL_YAML))
     elif form == "one YAML document each":
         put(tmp_path, all_yaml=yaml.safe_dump_all(objects))
+    elif form == "one JSON text each":
+        put(tmp_path, all_json="".join(json.dumps(item, indent=4) + "\n" for item in objects))
+    elif form == "JSON as YAML":
+        put(tmp_path, all_yaml="".join(json.dumps(item, indent=4) + "\n" for item in objects))
     elif form == "one file each":
         put(tmp_path, **{f"{number}_json": item for number, item in enumerate(objects)})
     else:
@@ -500,9 +514,7 @@ def test_an_object_that_cannot_be_used_is_named(tmp_path: Path, form: str, item:
     [
         pytest.param("a_json", "", "a.json: input data was truncated", id="empty JSON"),
         pytest.param("a_json", '{"kind": ', "a.json: input data was truncated", id="half-written JSON"),
-        pytest.param(
-            "a_json", "{}\n{}", "a.json: JSON is malformed: trailing characters (byte 4)", id="two JSON values"
-        ),
+        pytest.param("a_json", " x", "a.json: JSON is malformed: invalid character (byte 1)", id="no JSON at all"),
         pytest.param("a_json", "[]", "a.json: expected `object`, got `array`", id="JSON array"),
         pytest.param("a_json", '{"kind": null}', "a.json: kind: expected `str`, got `null`", id="kind is null"),
         pytest.param("a_json", b'{"kind": "\xff"}', "a.json: not UTF-8 text", id="invalid UTF-8"),

@@ -68,3 +68,19 @@ def test_an_object_that_contains_itself_is_expanded() -> None:
     cyclic |= {"podTemplate": cyclic, "spec": cyclic, "metadata": cyclic, "containers": [cyclic], "jobManager": cyclic}
     flink = application_kinds()["flink.apache.org", "FlinkDeployment"]
     assert [one.name for one in expanded(flink, {"spec": cyclic}).components] == ["jobManager"]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.kind.kind)
+@pytest.mark.parametrize("spec", ["a text", 7, [], True])
+def test_a_spec_that_is_not_a_mapping_is_a_problem(kind: OperatorKind, spec: object) -> None:
+    """A kind whose fields have defaults would have pods without any spec."""
+    application = expanded(kind, {"spec": spec})
+    [problem] = application.problems
+    assert (problem.field, problem.message.endswith(", expected a mapping")) == ("spec", True)
+    assert (application.components, application.asks) == ((), False)
+
+
+def test_one_that_asks_is_refused_for_its_spec() -> None:
+    flink = application_kinds()["flink.apache.org", "FlinkDeployment"]
+    said = {"annotations": {"streams.ibm.com/placement": "hostIsolation"}}
+    assert expanded(flink, {"metadata": said, "spec": "a text"}).asks

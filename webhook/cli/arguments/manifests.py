@@ -1,7 +1,7 @@
 """The objects of the manifests that a command was given."""
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Final
 
 from webhook.admission.checks.templates import origin_of
@@ -13,7 +13,7 @@ from webhook.cluster.snapshot.manifests import ManifestError, UnreadManifest, re
 from webhook.placement.request.world import World
 from webhook.placement.text.api_kinds import NAMESPACE, NODE
 from webhook.placement.text.problem import counted, enumerated, quote
-from webhook.placementreview.submission import unjudged
+from webhook.placementreview.submission import surrounding, unjudged
 
 Manifests = Sequence[tuple[str, Unstructured]]
 """Objects in the order in which the user named their files, each with the name of its file."""
@@ -36,9 +36,24 @@ def note_unjudged(given: Manifests, world: World, verb: str) -> None:
 
     ``verb`` is what the command does with all others.
     """
-    names = [object_name(document) for document in unjudged(given, world, referenced_kinds())]
+    note_without(f"nothing to {verb}", unjudged(given, world, referenced_kinds()), given)
+
+
+def note_unreviewed(given: Manifests, reviewed: Container[int]) -> None:
+    """Warn in one line of the objects that a review says nothing of and that no cluster is read from either.
+
+    ``reviewed`` are the places of those that it says something of.
+    """
+    others = (document for at, (_, document) in enumerate(given) if at not in reviewed)
+    kinds = referenced_kinds()
+    note_without("nothing to judge", (one for one in others if not surrounding(one, kinds)), given)
+
+
+def note_without(what: str, documents: Iterable[Unstructured], given: Manifests) -> None:
+    """Warn in one line that the command has ``what`` in these documents of those that it was given; not if none are."""
+    names = [object_name(document) for document in documents]
     if names:
-        warn(f"nothing to {verb} in {len(names)} of {counted(len(given), 'object')}: {enumerated(names, NAMED)}")
+        warn(f"{what} in {len(names)} of {counted(len(given), 'object')}: {enumerated(names, NAMED)}")
 
 
 def manifests_of(arguments: argparse.Namespace) -> Manifests:

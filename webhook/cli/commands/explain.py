@@ -9,9 +9,18 @@ import msgspec
 from webhook import app
 from webhook.admission.checks.templates import DescribedPod, components_of, is_job, pods_of, pools_of
 from webhook.admission.unstructured import Unstructured, mapping
+from webhook.app.references import referenced_kinds
 from webhook.cli import warn
 from webhook.cli.arguments import given_settings
-from webhook.cli.arguments.manifests import NAMED, Manifests, note_unjudged, object_name, readable_manifests_of
+from webhook.cli.arguments.manifests import (
+    NAMED,
+    Manifests,
+    note_unjudged,
+    note_unreviewed,
+    note_without,
+    object_name,
+    readable_manifests_of,
+)
 from webhook.cli.client import admission_review
 from webhook.cli.declarations.setting_flags import JUDGING
 from webhook.cli.exits import Exit, WrongUse
@@ -38,6 +47,7 @@ from webhook.setting_fields import flag
 from webhook.settings import Settings
 
 _NOTHING: Final = "nothing to judge: no pod, workload or HostPool"
+_NO_REVIEW: Final = "no review to write"
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -54,14 +64,14 @@ def run(arguments: argparse.Namespace) -> int:
         # What answers reviews imports the HTTP client, without which a snapshot is read in four fifths of the time.
         from webhook.cli.reviews.reviewed_manifests import explain_by_review  # noqa: PLC0415
 
-        count, admitted = explain_by_review(given, arguments, settings, changes)
-        if arguments.filename:
-            _note_nothing(_NOTHING, range(count), given, strict=arguments.must_judge)
+        reviewed, admitted = explain_by_review(given, arguments, settings, changes)
+        if reviewed:
+            note_unreviewed(given, reviewed)
+        elif arguments.filename:
+            _note_nothing(_NOTHING, (), given, strict=arguments.must_judge)
         return Exit.REFUSED if not admitted else Exit.WRONG_USE if unread else Exit.OK
     if arguments.output == "review":
-        reviews = list(_reviews(given))
-        _note_nothing("no review to write: no pod or workload", reviews, given, strict=arguments.must_judge)
-        _write_reviews(reviews)
+        _write_reviews(given, strict=arguments.must_judge)
         return Exit.WRONG_USE if unread else Exit.OK
     if arguments.output == "html":
         return write_page(given, settings, title="Explanation") or (Exit.WRONG_USE if unread else Exit.OK)
@@ -134,7 +144,10 @@ def _explained(
         return _explained_job(file, document, world)
     if application := submission.application_of(document, world):
         return _explained_application(file, document, application, world)
-    return [_explained_pod(file, document, described, world, earlier) for described in pods_of(document)]
+    return [
+        _explained_pod(file, document, described, world, earlier)
+        for described in submission.own_pods(document, referenced_kinds())
+    ]
 
 
 def _explained_pod(
@@ -158,10 +171,11 @@ def _explained_application(
     file: str, document: Unstructured, application: OperatorApplication, world: World
 ) -> Sequence[Explanation]:
     """The application of another operator, and the pods of its components; alone if refused, or not readable."""
-    whole = explain_application(file, document, application, world)
-    if whole.refused or isinstance(read_pods(application), tuple):
+    pods = read_pods(application)
+    whole = explain_application(file, document, application, pods, world)
+    if whole.refused or isinstance(pods, tuple):
         return [whole]
-    return [whole, *(explain(file, document, pods, world) for pods in components_of(application, document))]
+    return [whole, *(explain(file, document, described, world) for described in components_of(application, document))]
 
 
 def _note_nothing(nothing: str, judged: Sequence[object], given: Manifests, *, strict: bool) -> None:
@@ -175,15 +189,19 @@ def _note_nothing(nothing: str, judged: Sequence[object], given: Manifests, *, s
     warn(f"{nothing} in the manifests{contents}")
 
 
-def _reviews(given: Manifests) -> Iterator[bytes]:
-    """The AdmissionReview of every pod, as the API server sends it to ``/mutate``, as JSON."""
-    for _, document in given:
-        for described in pods_of(document):
-            namespace = mapping(described.pod, "metadata").get("namespace") or NAMESPACE
-            yield msgspec.json.encode(admission_review(described.pod, namespace))
+def _reviews(document: Unstructured) -> Iterator[bytes]:
+    """The AdmissionReview of every pod of the object, as the API server sends it to ``/mutate``, as JSON."""
+    for described in submission.own_pods(document, referenced_kinds()):
+        namespace = mapping(described.pod, "metadata").get("namespace") or NAMESPACE
+        yield msgspec.json.encode(admission_review(described.pod, namespace))
 
 
-def _write_reviews(reviews: Sequence[bytes]) -> None:
+def _write_reviews(given: Manifests, *, strict: bool) -> None:
+    by_object = [(document, [*_reviews(document)]) for _, document in given]
+    reviews = [each for _, own in by_object for each in own]
+    _note_nothing(f"{_NO_REVIEW}: no pod or workload", reviews, given, strict=strict)
+    if reviews:
+        note_without(_NO_REVIEW, (document for document, own in by_object if not own), given)
     for each in reviews:
         print(each.decode())
     if len(reviews) > 1:

@@ -10,11 +10,13 @@ from typing import Any, Literal
 import jsonpatch
 from msgspec import UNSET, Struct
 
-from webhook.admission.checks.templates import origin_of, pods_of
+from webhook.admission.checks.templates import origin_of
 from webhook.admission.unstructured import Unstructured
+from webhook.app.references import referenced_kinds
 from webhook.app.review_requests import UNPLACED
 from webhook.cli.arguments.manifests import Manifests
 from webhook.placementreview.review import ClosedByRule, EvictedPod, EvictionVerdict, ReviewResult
+from webhook.placementreview.submission import own_pods
 
 
 class ReviewRemoved(Struct, frozen=True):
@@ -85,13 +87,14 @@ class EvictionExplanation(Struct, frozen=True, rename="camel"):
 
 def explanations_of(given: Manifests, results: Sequence[ReviewResult]) -> list[ReviewExplanation]:
     """The explanations of the objects that placement is about: not of a Service, for example."""
-    about = ((*given[result.manifest], result) for result in results)
-    return [_explanation(file, document, result) for file, document, result in about if _judged(document, result)]
+    about = ((*given[result.manifest], result) for result in results if judged(given, result))
+    return [_explanation(file, document, result) for file, document, result in about]
 
 
-def _judged(document: Unstructured, result: ReviewResult) -> bool:
+def judged(given: Manifests, result: ReviewResult) -> bool:
     """Whether there is something to tell: an object without pods asks for no placement."""
-    return result.verdict != "NotJudged" or result.candidates is not None or any(pods_of(document))
+    _, document = given[result.manifest]
+    return result.verdict != "NotJudged" or result.candidates is not None or any(own_pods(document, referenced_kinds()))
 
 
 def _explanation(file: str, document: Unstructured, result: ReviewResult) -> ReviewExplanation:

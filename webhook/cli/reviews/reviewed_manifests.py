@@ -17,6 +17,7 @@ from webhook.cli.reviews.review_explanation import (
     ReviewRemoved,
     evictions_of,
     explanations_of,
+    judged,
 )
 from webhook.cli.reviews.what_if_flags import in_flags, namespace_of
 from webhook.cli.screen import Screen
@@ -34,8 +35,8 @@ _LISTED: Final = 12
 
 def explain_by_review(
     given: Manifests, arguments: argparse.Namespace, settings: Settings, changes: WhatIf | None
-) -> tuple[int, bool]:
-    """Show the answers to the manifests; returns how many there are, and whether all is admitted.
+) -> tuple[set[int], bool]:
+    """Show the answers to the manifests; returns the places of those that have one, and whether all is admitted.
 
     Raises :class:`WrongUse` for manifests that cannot be reviewed.
     """
@@ -49,7 +50,7 @@ def explain_by_review(
         write([*explanations, *evictions], arguments.output)
     if status.evicted_elsewhere and arguments.output != TEXT:
         warn(elsewhere_line(status.evicted_elsewhere))
-    return len(explanations), admitted(status)
+    return {result.manifest for result in status.results if judged(given, result)}, admitted(status)
 
 
 async def _asked(given: Manifests, settings: Settings, namespace: str, changes: WhatIf | None) -> ReviewStatus:

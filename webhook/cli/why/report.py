@@ -13,6 +13,7 @@ from webhook.app.why import Found
 from webhook.cluster.queries.object_facts import ObjectFacts, ObjectRef
 from webhook.placement.constraints.families import room_for
 from webhook.placement.decision.held_devices import held_devices
+from webhook.placement.jobs.whole_application import read_pods
 from webhook.placement.kinds.application import OperatorApplication
 from webhook.placement.kube.pod import Pod
 from webhook.placement.kube.timestamps import timestamp
@@ -158,7 +159,7 @@ def _judge_application(
         for one in (*application.components, *application.unknown)
         for wish in _wishes(one.pod["metadata"])
     ]
-    return JudgedObject(explain_application("", document, application, world), asks=tuple(asks))
+    return JudgedObject(explain_application("", document, application, read_pods(application), world), asks=tuple(asks))
 
 
 def _judge_pod(pod: Unstructured, world: World) -> JudgedObject | None:

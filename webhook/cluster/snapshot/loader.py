@@ -79,12 +79,12 @@ class SnapshotLoader:
         """Report something of the file that cannot be used."""
         self._skipped.add(Finding(self._file, subject, reason))
 
-    def document(self, item: Item) -> None:
-        """Read an object, or a list of objects."""
+    def document(self, item: Item, place: str = "") -> None:
+        """Read an object, or a list of objects; ``place`` says where in the file it is, for what cannot be read."""
         try:
             head, members = items.document(item)
         except decoding.ERRORS as error:
-            self.skip(decoding.reason(error))
+            self.skip(decoding.reason(error), place)
             return
         stated = _LISTS.get((head.api_version, head.kind), head)
         for member in (item,) if stated is head else members:

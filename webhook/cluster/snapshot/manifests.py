@@ -12,7 +12,9 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from kubeapi.client.decoding import ERRORS
 from webhook.cluster.snapshot.folder import SUFFIXES
+from webhook.cluster.snapshot.json_documents import is_json, json_documents
 from webhook.cluster.snapshot.yaml_documents import UnreadableDocument, documents
 from webhook.placement.text.problem import escape
 
@@ -71,14 +73,14 @@ def read_manifests(path: Path, unreadable: Callable[[UnreadManifest], object] = 
     except OSError as error:
         unreadable(UnreadManifest(str(path), str(error.strerror)))
         return
-    yield from _objects(str(path), content, unreadable, json=path.suffix == ".json")
+    yield from _objects(str(path), content, unreadable, json=path.suffix == ".json" or is_json(content))
 
 
 def read_text(
     name: str, content: bytes, unreadable: Callable[[UnreadManifest], object] = _raise
 ) -> Iterator[dict[str, Any]]:
     """Every object of a text, YAML or JSON, that errors call ``name``. ``unreadable`` is that of :func:`read_named`."""
-    yield from _objects(name, content, unreadable, json=_is_json(content))
+    yield from _objects(name, content, unreadable, json=is_json(content))
 
 
 def _folder(folder: Path, *, recursive: bool) -> list[Path]:
@@ -96,17 +98,6 @@ def _folder(folder: Path, *, recursive: bool) -> list[Path]:
 
 def _unlisted(error: OSError) -> None:
     raise ManifestError(f"{error.filename}: {error.strerror}") from error
-
-
-def _is_json(content: bytes) -> bool:
-    """Whether the text is a JSON object: YAML may begin with a brace too, and JSON with tabs is not YAML."""
-    if not content.lstrip().startswith(b"{"):
-        return False
-    try:
-        msgspec.json.decode(content)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return False
-    return True
 
 
 def _objects(
@@ -138,7 +129,8 @@ def _listed(name: str, document: object, unreadable: Callable[[UnreadManifest], 
 
 
 def _json(content: bytes) -> Iterator[object]:
-    try:
-        yield msgspec.json.decode(content)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        yield UnreadableDocument(str(error))
+    for document in json_documents(content):
+        try:
+            yield msgspec.json.decode(document.text)
+        except ERRORS as error:
+            yield UnreadableDocument(": ".join(filter(None, (document.place, str(error)))))

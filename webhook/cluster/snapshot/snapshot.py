@@ -10,6 +10,7 @@ from webhook.cluster.objects.kinds import DEVICES, RESOURCE_SLICES
 from webhook.cluster.objects.report import Report, SnapshotError
 from webhook.cluster.objects.sink import Sink
 from webhook.cluster.snapshot.folder import files, read
+from webhook.cluster.snapshot.json_documents import is_json, json_documents
 from webhook.cluster.snapshot.loader import SnapshotLoader
 
 _ADVICE = 'put there what "kubectl get nodes,pods -A -o yaml" prints'
@@ -53,8 +54,12 @@ def _read_file(path: Path, name: str, loader: SnapshotLoader) -> None:
     except OSError as error:
         loader.skip(f"cannot be read: {error.strerror}")
         return
-    for document in (Raw(content),) if path.suffix == ".json" else _yaml(content, loader):
-        loader.document(document)
+    if path.suffix == ".json" or is_json(content):
+        for part in json_documents(content):
+            loader.document(Raw(part.text), part.place)
+    else:
+        for document in _yaml(content, loader):
+            loader.document(document)
 
 
 def _yaml(content: bytes, loader: SnapshotLoader) -> Iterator[Item]:

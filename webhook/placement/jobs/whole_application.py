@@ -7,7 +7,7 @@ the nodes there are cannot run is judged once more with nodes that node groups c
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -78,7 +78,11 @@ class PodsToJudge(Struct, frozen=True, eq=False):
         return replace(self, component=replace(self.component, pod={}))
 
 
-def read_pods(application: OperatorApplication) -> list[PodsToJudge] | tuple[Problem, ...]:
+ReadPods: TypeAlias = list[PodsToJudge] | tuple[Problem, ...]
+"""The components of an application with their pods, or everything that cannot be read of these."""
+
+
+def read_pods(application: OperatorApplication) -> ReadPods:
     """The components with their pods, or everything that cannot be read of the object."""
     pods: list[PodsToJudge] = []
     problems = [*application.problems]

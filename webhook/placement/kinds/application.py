@@ -1,12 +1,13 @@
 """An object of another operator's kind, expanded into its components: which pods the operator makes of it, how many.
 
 The expansion is pure and total: a part of an unexpected type counts as absent, because the API server checks an object
-by the schema of its kind. See ``docs/applications.md``.
+by the schema of its kind; only a spec of another type is a problem. See ``docs/applications.md``.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+import msgspec
 from msgspec import Struct
 
 from webhook.placement.kinds.formula import Formula, number, truth
@@ -16,6 +17,7 @@ from webhook.placement.kinds.pod_making import Json, template_of
 from webhook.placement.kinds.references import says_something, too_many_patches, unknown_reference, with_reference
 from webhook.placement.kinds.steps import called_templates
 from webhook.placement.text import keys
+from webhook.placement.text.decoder_words import decoder_problem
 from webhook.placement.text.problem import CLAUSE_LIMIT, Problem, shorten
 
 INSTANCES: Final = 200
@@ -95,6 +97,9 @@ class OperatorApplication(Struct, frozen=True, eq=False):
 
 def expanded(kind: OperatorKind, document: Json, referenced: Json | None = None) -> OperatorApplication:
     """The application that the object describes; ``referenced`` is the object that it refers to, if its kind does."""
+    if wrong := _wrong_spec(document):
+        own = any(map(_ours, _annotations(document)))
+        return OperatorApplication(problems=(wrong,), asks_elsewhere=own)
     components: list[ComponentPods] = []
     unknown: list[ComponentPods] = []
     problems: list[Problem] = []
@@ -127,6 +132,19 @@ def expanded(kind: OperatorKind, document: Json, referenced: Json | None = None)
         tuple(said),
         bool(said) and says_something(kind, document),
     )
+
+
+class _Specified(Struct):
+    spec: Json | None = None
+
+
+def _wrong_spec(document: Json) -> Problem | None:
+    """The problem of a spec that is not a mapping: without one, most kinds would have the pods of their defaults."""
+    try:
+        msgspec.convert({"spec": document.get("spec")}, _Specified)
+    except msgspec.ValidationError as error:
+        return decoder_problem(error, document)
+    return None
 
 
 def _said(conditions: Iterable[NotJudged], source: Json, place: Formula | None = None, at: int = 0) -> Iterator[str]:

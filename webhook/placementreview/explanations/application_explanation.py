@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from webhook.admission.checks.templates import origin_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.placement.jobs.job_verdict import JobVerdict
-from webhook.placement.jobs.whole_application import read_pods
+from webhook.placement.jobs.whole_application import ReadPods
 from webhook.placement.kinds.application import OperatorApplication
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import fault_of, render
@@ -24,14 +24,17 @@ _SAID: Final = 3
 
 
 def explain_application(
-    file: str, document: Unstructured, application: OperatorApplication, world: World
+    file: str, document: Unstructured, application: OperatorApplication, pods: ReadPods, world: World
 ) -> JobExplanation:
-    """Explain the application as admission would judge it; one that asks for no placement is admitted as it is."""
+    """Explain the application with these pods as admission would judge it.
+
+    One that asks for no placement is admitted as it is.
+    """
     namespace = str(mapping(document, "metadata").get("namespace") or NAMESPACE)
-    verdict = verdict_on(application, namespace, world)
+    verdict = verdict_on(pods, namespace, world)
     verdict = replace(verdict, warnings=(*application.warnings(str(document.get("kind"))), *verdict.warnings))
     if verdict.refused and not application.asks:
-        verdict = JobVerdict(warnings=tuple(_unasked(application)))
+        verdict = JobVerdict(warnings=tuple(_unasked(pods)))
     elif verdict.refused and application.suspended:
         verdict = verdict.postponed()
     return JobExplanation(
@@ -50,9 +53,8 @@ def explain_application(
     )
 
 
-def _unasked(application: OperatorApplication) -> Iterator[str]:
+def _unasked(pods: ReadPods) -> Iterator[str]:
     """The warnings about an application that asks for no placement and that admission would refuse if it did."""
-    pods = read_pods(application)
     if isinstance(pods, list):
         yield _UNREAD
         return
@@ -60,11 +62,8 @@ def _unasked(application: OperatorApplication) -> Iterator[str]:
         yield f"it does not ask for placement, and its pods are not judged: {problem.field}: {problem.message}"
 
 
-def verdict_on(
-    application: OperatorApplication, namespace: str, world: World, seconds: float = submission.SECONDS
-) -> JobVerdict:
-    """The verdict on the application; refused for what cannot be read of it."""
-    pods = read_pods(application)
+def verdict_on(pods: ReadPods, namespace: str, world: World, seconds: float = submission.SECONDS) -> JobVerdict:
+    """The verdict on an application with these pods; refused for what cannot be read of it."""
     if isinstance(pods, tuple):
         return JobVerdict(text=render(pods), fault=fault_of(pods))
     return submission.whole_application(pods, namespace, world, seconds)

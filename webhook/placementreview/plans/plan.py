@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from webhook.admission.checks.templates import is_job, origin_of, pods_of
+from webhook.admission.checks.templates import is_job, origin_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.cluster.objects import wire
 from webhook.cluster.objects.custom_resources import job
@@ -43,7 +43,16 @@ from webhook.placement.text.decoder_words import unreadable
 from webhook.placement.text.problem import Fault, enumerated, render
 from webhook.placementreview.plans.fuse import FusedManifest, fused_manifest, name_of
 from webhook.placementreview.plans.plan_scale_up import scale_up_of, scale_up_pods
-from webhook.placementreview.submission import Manifests, Step, application_of, silent, whole_application, wrong
+from webhook.placementreview.references import referred_to
+from webhook.placementreview.submission import (
+    Manifests,
+    Step,
+    application_of,
+    own_pods,
+    silent,
+    whole_application,
+    wrong,
+)
 
 PODS: Final = 150_000
 """Pods that are planned together, those of the largest clusters: each takes memory. One object more is undecided."""
@@ -213,7 +222,7 @@ def _described(file: str, fused: FusedManifest, world: World, seconds: float) ->
             yield _of_application(plain, application, world, seconds)
             return
         if not is_job(document):
-            for pod in pods_of(document):
+            for pod in own_pods(document, referred_to(world.policy.kinds)):
                 read = [((pod.origin,), pod.replicas.count, msgspec.convert(pod.pod, Pod))]
                 yield _with_members(plain, read, world)
             return
