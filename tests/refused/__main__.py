@@ -16,6 +16,7 @@ from tests.refused.refused_daemon_sets import random_daemon_set
 from tests.refused.refused_devices import random_devices
 from tests.refused.refused_growth import random_growth
 from tests.refused.refused_jobs import random_job, random_pool, random_pools_of_job
+from tests.refused.refused_nodes import random_node
 from tests.refused.refused_numa import random_alignment
 from tests.refused.refused_quotas import random_quota
 from tests.refused.refused_regions import random_region
@@ -27,6 +28,7 @@ KINDS: dict[str, Callable[[int], Tried]] = {
     "devices": random_devices,
     "NUMA zones": random_alignment,
     "node groups": random_growth,
+    "changes of nodes": random_node,
     "Jobs": random_job,
     "HostPools": random_pool,
     "quotas": random_quota,

@@ -8,6 +8,8 @@ from tests.builders import JOB, bound_pod, cluster, nodes, pool
 from tests.placement.checks.node_changes import BARE, EVICTING, HOST, INFRA, OTHERS, SIZED, TAGGED, broken, tainted
 from webhook.placement.checks.node_change import breakages, cordoned, objection
 from webhook.placement.kube.selection.tolerations import Taint
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.pool import Pool
 
 USING: Final = [
     bound_pod("node-a", pools=["P", "T"]),
@@ -78,8 +80,24 @@ def test_a_refusal_names_the_first_on_its_first_line_and_then_the_others() -> No
     assert objection("node-a", found, deleted=True) == (
         "node node-a cannot be deleted: HostPool default/p: its host 1 would vanish\n"
         "  HostPool default/t: its last node would vanish\n"
-        "Nearest fix: delete the HostPool first, or let the setting guard_nodes be warn."
+        "Nearest fix: delete these HostPools first, or let the setting guard_nodes be warn."
     )
+
+
+@pytest.mark.parametrize(
+    ("pools", "after", "first"),
+    [
+        ([], None, "end the processing elements that run there"),
+        ([SIZED], None, "delete the HostPool and end the processing elements that run there"),
+        ([pool("P", size=1, assigned=["node-c"])], tainted(EVICTING), "end the processing elements that run there"),
+        ([SIZED], tainted(EVICTING), "delete the HostPool"),
+    ],
+    ids=["no HostPool", "a host of a HostPool with pods", "pods of a HostPool elsewhere", "a host"],
+)
+def test_a_refusal_advises_what_has_to_end_first(pools: list[Pool], after: Node | None, first: str) -> None:
+    found = list(breakages(HOST, after, cluster([HOST], pools, USING)))
+    text = objection("node-a", found, deleted=after is None)
+    assert text.splitlines()[-1] == f"Nearest fix: {first} first, or let the setting guard_nodes be warn."
 
 
 def test_a_long_refusal_counts_what_it_leaves_out() -> None:

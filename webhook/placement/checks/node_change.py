@@ -25,18 +25,22 @@ from webhook.placement.text import keys
 from webhook.placement.text.fix import Advice
 from webhook.placement.text.problem import enumerated
 
-_KEEP = Advice("delete the HostPool first, or let the setting guard_nodes be warn")
+_WARN = Advice("let the setting guard_nodes be warn")
 
 CONDITIONS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 """Prefixes of taints that Kubernetes' own controllers write and remove (Kubernetes, well-known taints)."""
 
 
 class Breakage(Struct, frozen=True, gc=False):
-    """What would happen to a host of a pool (``event``), and how many live ``pods`` of the pool run there."""
+    """What would happen to a node of a pool (``event``), and how many live ``pods`` of the pool run there.
+
+    Nothing would happen without these pods unless the node is a ``host`` of the pool, or its last node.
+    """
 
     pool: str
     event: str
     pods: int
+    host: bool = True
 
     def __str__(self) -> str:
         """One sentence without its full stop."""
@@ -68,7 +72,7 @@ def breakages(before: Node, after: Node | None, inventory: Inventory) -> Iterato
         # Pods that run stay where new ones are kept away.
         fate = _fate(pool, old, new, closing if what else [taint for taint in closing if taint.effect == "NoExecute"])
         if fate and (what or pods):
-            yield Breakage("/".join(name), f"{what or 'a node of it'} would {fate}", pods)
+            yield Breakage("/".join(name), f"{what or 'a node of it'} would {fate}", pods, host=bool(what))
     if after is None and running:
         yield Bystanders(len(running))
 
@@ -76,7 +80,11 @@ def breakages(before: Node, after: Node | None, inventory: Inventory) -> Iterato
 def objection(name: str, broken: Sequence[Broken], *, deleted: bool) -> str:
     """The text that refuses the change or deletion of the node."""
     first = f"node {name} cannot be {'deleted' if deleted else 'changed so'}: {broken[0]}"
-    return written(first, broken[1:], (_KEEP,))
+    pools = sum(isinstance(each, Breakage) and each.host for each in broken)
+    steps = [f"delete {'the HostPool' if pools == 1 else 'these HostPools'}"] if pools else []
+    if not all(isinstance(each, Breakage) and each.host for each in broken):
+        steps.append("end the processing elements that run there")
+    return written(first, broken[1:], (Advice(f"{' and '.join(steps)} first"), _WARN))
 
 
 def cordoned(before: Node, inventory: Inventory) -> Iterator[str]:
