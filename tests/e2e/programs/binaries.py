@@ -26,6 +26,7 @@ from tests.e2e.programs.modules import (
     KUBERAY,
     KUEUE,
     LONG,
+    LWS,
     MODULES,
     OTHERS,
     PROMETHEUS,
@@ -97,6 +98,11 @@ def karpenter() -> dict[str, Path]:
 def kueue() -> dict[str, Path]:
     """Kueue, and its project's files that a cluster needs; builds it if it is missing, which takes some minutes."""
     return _of(KUEUE)
+
+
+def lws() -> dict[str, Path]:
+    """The controllers of LeaderWorkerSets, and their project's files that a cluster needs; builds them if missing."""
+    return _of(LWS)
 
 
 def second_opinion() -> Path:

@@ -150,6 +150,19 @@ KUBERAY: Final = Module(
 )
 """The operator of RayClusters, for the tests of applications."""
 
+LWS: Final = Module(
+    "lws",
+    "sigs.k8s.io/lws",
+    {"lws": "sigs.k8s.io/lws/cmd"},
+    definitions=(
+        "config/crd/bases/disaggregatedset.x-k8s.io_disaggregatedsets.yaml",
+        "config/crd/bases/leaderworkerset.x-k8s.io_leaderworkersets.yaml",
+        "config/webhook/manifests.yaml",
+        "config/rbac/role.yaml",
+    ),
+)
+"""The controllers of LeaderWorkerSets and of DisaggregatedSets, for the tests of applications."""
+
 KUEUE: Final = Module(
     "kueue",
     "sigs.k8s.io/kueue",
@@ -193,5 +206,5 @@ KARPENTER: Final = Module(
 OTHERS: Final = (KREW, HELM_DOCS, PROMETHEUS, SECOND_OPINION, TOPOLOGY_OPINION, COLLECTOR, JOBSET)
 """No parts of a control plane: the tests that need one of them build it for themselves."""
 
-LONG: Final = (KARPENTER, KUBERAY, KUEUE)
+LONG: Final = (KARPENTER, KUBERAY, KUEUE, LWS)
 """The same, for tests with the marker ``long``."""

@@ -1,0 +1,1 @@
+"""LeaderWorkerSets and DisaggregatedSets with their real controllers."""
