@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 import io
 from collections.abc import AsyncIterator, Callable, Mapping
 from http import HTTPStatus
@@ -101,6 +102,8 @@ class Connection:
         self._connect_seconds = connect_seconds
         self._credential_seconds = credential_seconds
         self._asking = asyncio.Lock()
+        self._reading: asyncio.Future[Access] | None = None
+        """The last reading of credentials; it goes on in its thread if the request that needs it is given up."""
         self._session: aiohttp.ClientSession | None = None
         self._users = 0
 
@@ -162,10 +165,15 @@ class Connection:
 
     async def _access(self, refused: Access | None = None) -> Access:
         # One reading at a time: if several requests are refused together, only the first one reads credentials again,
-        # because ``refused`` must be the newest access.
+        # because ``refused`` must be the newest access. A reading that was given up is waited for: else each request
+        # would run a plugin that is stuck again, in one more thread, until there are none left for anything else.
+        read = functools.partial(self._configuration.access, refused=refused)
         try:
             async with asyncio.timeout(self._credential_seconds), self._asking:
-                return await asyncio.to_thread(self._configuration.access, refused=refused)
+                if self._reading is not None:
+                    await asyncio.wait((self._reading,))
+                self._reading = asyncio.get_running_loop().run_in_executor(None, read)
+                return await asyncio.shield(self._reading)
         except TimeoutError:
             text = f"no credentials arrived within {self._credential_seconds:g} seconds"
             raise ApiError(Cause.UNAUTHORIZED, text) from None

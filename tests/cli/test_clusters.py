@@ -3,6 +3,7 @@
 import json
 import shutil
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -315,3 +316,21 @@ def test_a_cluster_that_is_stuck_is_not_asked_again_until_it_has_answered(monkey
     while busy:
         threading.Event().wait(0.01)
     assert troubles(5) == [""]
+
+
+def test_the_time_of_others_does_not_count_for_a_cluster(clusters: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight clusters are examined at the same time, on one core: each would have an eighth of its time."""
+    monkeypatch.setattr(reading, "SECONDS", 0.5)
+    examine = reading.examine
+
+    async def interrupted(*asked: Any) -> ExaminedCluster:
+        time.sleep(0.6)  # noqa: ASYNC251 -- what other threads take, of which the loop knows as little
+        return await examine(*asked)
+
+    monkeypatch.setattr(reading, "examine", interrupted)
+    assert json.loads(clusters("-f", APPS, "--clusters", CLUSTERS, "-o", "json")[1])["apps"].keys() == {
+        "analytics",
+        "fwall",
+    }
+    late = json.loads(clusters("-f", APPS, "--clusters", CLUSTERS, "-o", "json", "--timeout", "0.1")[1])
+    assert "was not decided in time" in str(late["refused"])

@@ -1,6 +1,7 @@
 """The frame of all commands: help, exit codes, and one sentence for what went wrong."""
 
 import argparse
+import io
 import logging
 import runpy
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from webhook.cli import COMMANDS, main, own_environment, typed_name
+from webhook.cli import COMMANDS, main, own_environment, typed_name, warn
 from webhook.cli.commands import version
 from webhook.cli.exits import WrongUse
 
@@ -146,6 +147,20 @@ class TestACommandThatFails:
     def test_says_so_in_one_sentence(self, failure: tuple[int, str], capsys: pytest.CaptureFixture[str]) -> None:
         code, sentence = failure
         assert (main(["version"]), capsys.readouterr().err) == (code, f"streams-placement: {sentence}\n")
+
+
+def test_a_warning_is_written_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads that read clusters warn at the same time: the ends of their lines must not be mixed up."""
+    written = list[str]()
+
+    class Terminal(io.StringIO):
+        def write(self, text: str) -> int:
+            written.append(text)
+            return len(text)
+
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    warn("cluster a: a Pod was skipped")
+    assert list(filter(None, written)) == ["streams-placement: warning: cluster a: a Pod was skipped\n"]
 
 
 class TestDebugging:

@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import errno
+import os
 import resource
 import sqlite3
 import stat
@@ -217,6 +219,21 @@ async def test_the_reserve_is_given_to_what_is_deleted(path: Path) -> None:
     assert not reserve.give()
     file.parent.joinpath("intents.sqlite-reserve").mkdir()
     assert not reserve.take()
+
+
+async def test_a_disk_that_fails_does_not_end_the_thread_that_makes_changes(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = SqliteStore(path, size_limit=60_000, reserve=0)
+
+    def failing(*_: object) -> None:
+        raise OSError(errno.EIO, "input/output error")
+
+    monkeypatch.setattr(os, "ftruncate", failing)
+    async with asyncio.timeout(5):  # nothing is changed without the thread
+        assert len(await filled(store, 30, 3_000)) == 1
+        assert await store.change(GROUP, "i0", lambda _: None) is None
+        await store.close()
 
 
 async def test_a_store_that_is_opened_on_a_full_disk_gets_the_reserve(

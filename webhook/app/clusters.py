@@ -47,7 +47,11 @@ from webhook.server.fatal_error import FatalError
 from webhook.settings import Settings
 
 SECONDS: Final = 10.0
-"""Seconds for the questions about one cluster, and for sharing all clusters."""
+"""Seconds for the questions about one cluster, and for sharing all clusters.
+
+Those about one cluster are counted on the processor, as long as its time-out allows: while other threads examine
+theirs, the time of this one stands still, so that an answer does not depend on how many clusters are read together.
+"""
 
 _GRACE: Final = 5.0
 """Seconds after its time-out in which the thread of a cluster may still say what it waits for."""
@@ -215,6 +219,7 @@ def _examined(
     if source.trouble:
         return ExaminedCluster(source.name, trouble=source.trouble)
     remarks: list[str] = []
+    begun = time.monotonic()
     world = explaining(source.settings, manifests, remarks.append, timeout)
     for line in remarks:
         warn(f"cluster {source.name}: {line.removeprefix('cluster: ')}")
@@ -222,7 +227,20 @@ def _examined(
         if app.intents:
             # An intent among the manifests is meant to count, as it does once the namespace has its label there.
             world.inventory.intents.enable(app.namespace)
-    return finished(examine(source.name, apps, world, AtOnce(SECONDS)))
+    solving = _OwnTime(SECONDS, max(begun + timeout, time.monotonic() + SECONDS))
+    return finished(examine(source.name, apps, world, solving))
+
+
+class _OwnTime(AtOnce):
+    """Searches of one thread among others: so many ``seconds`` on the processor, until the clock reaches ``latest``."""
+
+    def __init__(self, seconds: float, latest: float) -> None:
+        super().__init__(seconds, time.thread_time)
+        self._latest = latest
+
+    def left(self) -> float:
+        """Seconds that are left, by whichever bound is reached first."""
+        return min(super().left(), self._latest - time.monotonic())
 
 
 class Readers:

@@ -259,5 +259,6 @@ def warn(sentence: str) -> None:
 
 def say(sentence: str, code: Exit) -> Exit:
     """Print the sentence on standard error, with the program's name in front; returns ``code``."""
-    print(f"{program_name()}: {escape(sentence)}", file=sys.stderr)
+    # The end of the line is a part of the text: threads that read clusters warn at the same time.
+    print(f"{program_name()}: {escape(sentence)}\n", end="", file=sys.stderr)
     return code

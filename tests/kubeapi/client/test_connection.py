@@ -3,6 +3,7 @@
 import asyncio
 import json
 import ssl
+import threading
 import time
 from pathlib import Path
 
@@ -167,6 +168,32 @@ async def test_credentials_that_take_too_long_are_a_failure(server: ApiServer) -
 
     failed = await failure(Connection(Configuration(Slow()), credential_seconds=0.05))
     assert (failed.cause, str(failed)) == (Cause.UNAUTHORIZED, "no credentials arrived within 0.05 seconds")
+
+
+async def test_credentials_that_are_stuck_are_read_once_for_all_requests(server: ApiServer) -> None:
+    """A plugin may hang: requests that come and go must not run it again and again."""
+    answered = threading.Event()
+
+    class Stuck:
+        reread = 0.0
+        readings = 0
+
+        def read(self) -> Access:
+            self.readings += 1
+            if self.readings > 1:
+                answered.wait(20)
+            return Access(server=server.url, tls=tls)
+
+        def renewed(self) -> Access:
+            raise AssertionError
+
+    tls, credentials = find_configuration().access().tls, Stuck()
+    async with Connection(Configuration(credentials), credential_seconds=0.1) as connection:
+        for _ in range(3):
+            assert (await failure(connection)).cause is Cause.UNAUTHORIZED
+        assert credentials.readings == 2  # the first one is made before any request
+        answered.set()
+        assert json.loads(await get(connection))["kind"] == "List"
 
 
 async def test_a_client_certificate_proves_who_asks(

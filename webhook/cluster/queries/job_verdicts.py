@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
 from kubeapi.client.decoding import inspect_types
+from kubeapi.clock import Clock
 from webhook.admission.answer import Answer, WholeQuestion
 from webhook.placement.planning.search.steps import Result
 
@@ -119,14 +120,15 @@ class InThread:
 
 
 class AtOnce:
-    """Searches at once, for programs that have nothing else to do; in so many ``seconds`` in all."""
+    """Searches at once, for programs that have nothing else to do; in so many ``seconds`` in all, by the ``clock``."""
 
-    def __init__(self, seconds: float = SECONDS) -> None:
-        self._end = time.monotonic() + seconds
+    def __init__(self, seconds: float = SECONDS, clock: Clock = time.monotonic) -> None:
+        self._clock = clock
+        self._end = clock() + seconds
 
     def left(self) -> float:
         """Seconds that are left."""
-        return self._end - time.monotonic()
+        return self._end - self._clock()
 
     async def run(self, work: Callable[[], Result]) -> Result:
         """The result of the work."""

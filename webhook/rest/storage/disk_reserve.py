@@ -33,6 +33,8 @@ class DiskReserve:
         try:
             room = _filled(file, self._size + ROOM)
             os.ftruncate(file, min(room, self._size))
+        except OSError:  # of the disk: the thread that makes all changes must go on
+            return False
         finally:
             os.close(file)
         return room == self._size + ROOM
