@@ -21,6 +21,8 @@ from tests.suite.worker_reports import tell_little
 def pytest_configure(config: pytest.Config) -> None:
     """SIGHUP is not ignored, even if the tests run under ``nohup``: programs would rightly go on ignoring it."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    # argparse looks for translations of each of its words: in a language without any it looks into no folder.
+    os.environ["LANGUAGE"] = "C"
     everyday_profile()
     tell_little(config)
     _fork_between_traces()

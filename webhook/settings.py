@@ -4,12 +4,13 @@ Every field is an environment variable and also a flag of the commands that use 
 declares the fields.
 """
 
+import os
 import re
 from collections.abc import Mapping
 from typing import Any, Final, TypeVar, get_args
 
 from pydantic import ValidationError, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from webhook.placement.inventory.foreign_pods import parse_namespaces
 from webhook.placement.inventory.policy import Policy
@@ -27,6 +28,22 @@ class Settings(SettingFields, BaseSettings):
     """The settings of one installation. An unset or empty variable stands for the default."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, extra="ignore", frozen=True)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003 -- named by pydantic, which passes all of them by their names
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 -- see above
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 -- see above
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Flags, then variables; each field is looked for only if there is a variable with the prefix.
+
+        That look takes some milliseconds, which most commands need not wait for.
+        """
+        stated = any(name.upper().startswith(PREFIX) for name in os.environ)
+        return (init_settings, env_settings) if stated else (init_settings,)
 
     @field_validator("element_requests")
     @classmethod

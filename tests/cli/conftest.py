@@ -6,10 +6,17 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.golden.examples import EXAMPLES
+from tests.suite.example_documents import example_documents_parsed_once
 from webhook.cli import main
 from webhook.setting_fields import declared, variable
 
 Explain = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _example_documents() -> Iterator[None]:
+    with example_documents_parsed_once():
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -11,6 +11,7 @@ import yaml
 from tests.fuzz.oracles import said, sayable, text_of
 from tests.fuzz.seeds import EXAMPLES, compact, files, literals
 from tests.placement.kinds.expansion import application_document
+from tests.yaml_values import loaded
 from webhook.app.application_kinds import application_kinds
 from webhook.placement.jobs.whole_application import read_pods
 from webhook.placement.kinds.application import INSTANCES, PODS, expanded
@@ -113,7 +114,7 @@ def application_seeds() -> Iterator[bytes]:
         head = {"apiVersion": f"{kind.kind.group}/{kind.kind.versions[0]}", "kind": kind.kind.kind}
         yield bytes([at]) + compact(_OBJECT | head)
         for content in files(_CASES, f"{kind.kind.kind}.yaml"):
-            for case in yaml.safe_load(content):
+            for case in loaded(content):
                 yield bytes([at]) + compact(application_document(kind, case))
 
 

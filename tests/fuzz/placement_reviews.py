@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Final
 
 import msgspec
-import yaml
 from msgspec import Raw
 
 from tests.builders import bound_pod, cluster, job, nodes, pool
 from tests.fuzz.oracles import readable, said, sayable
 from tests.fuzz.seeds import EXAMPLES, compact, example_objects, files
+from tests.yaml_values import all_loaded
 from webhook.admission.review import MALFORMED, User
 from webhook.aggregated.review_creation import ReviewOutcome, ReviewQuestion, ReviewRequest, answered
 from webhook.aggregated.review_fault import ReviewFaultError
@@ -124,7 +124,7 @@ def placement_review_seeds() -> Iterator[bytes]:
     for what_if in what_ifs:
         yield _review({"whatIf": what_if})
     for content in files(EXAMPLES / "ask", ".yaml"):
-        yield from (compact(found) for found in yaml.safe_load_all(content) if found and found.get("kind") == KIND)
+        yield from (compact(found) for found in all_loaded(content) if found and found.get("kind") == KIND)
 
 
 def _review(spec: object) -> bytes:

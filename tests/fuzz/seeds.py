@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
+from tests.yaml_values import all_loaded
 
 _ROOT: Final = Path(__file__).parents[2]
 
@@ -38,7 +38,7 @@ def example_objects() -> tuple[Any, ...]:
     """The objects of the example manifests."""
     paths = [path for path in sorted(EXAMPLES.glob("*.yaml")) if ".expected." not in path.name]
     texts = [path.read_text() for path in (*paths, *sorted((EXAMPLES / "cluster").glob("*.yaml")))]
-    return tuple(each for text in texts for each in yaml.safe_load_all(text) if each)
+    return tuple(each for text in texts for each in all_loaded(text) if each)
 
 
 def annotations(key: str) -> Iterator[bytes]:

@@ -1,5 +1,6 @@
 """Objects that servers and controllers read from the API server never crash them, no matter who wrote them."""
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -129,8 +130,10 @@ def queued_seeds() -> Iterator[bytes]:
         yield compact({"metadata": {**metadata, "ownerReferences": [owner]}, "spec": asked, "status": status})
 
 
-def _examples() -> Iterator[dict[str, Any]]:
+@functools.cache
+def _examples() -> tuple[dict[str, Any], ...]:
     """Objects of all example files, also those of lists."""
+    objects: list[dict[str, Any]] = []
     for content in files(EXAMPLES, ".yaml"):
         try:
             documents = list(yaml.load_all(content, Loader=yaml.CSafeLoader))
@@ -138,4 +141,5 @@ def _examples() -> Iterator[dict[str, Any]]:
             continue
         for found in documents:
             if isinstance(found, dict):
-                yield from found["items"] if isinstance(found.get("items"), list) else [found]
+                objects += found["items"] if isinstance(found.get("items"), list) else [found]
+    return tuple(objects)

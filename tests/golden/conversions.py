@@ -5,6 +5,7 @@ said where there are none.
 """
 
 import contextlib
+import functools
 import io
 from collections.abc import Sequence
 from pathlib import Path
@@ -49,6 +50,7 @@ def conversions() -> list[tuple[str, tuple[str, ...]]]:
     return [*plain, *((name, ("-f", name)) for name in FOLDERS), *onto]
 
 
+@functools.cache
 def expected_result(name: str, words: Sequence[str]) -> tuple[Path, str]:
     """The file of the expected result of an example, and what should be in it."""
     _, out, err = written(words)

@@ -1,5 +1,6 @@
 """The review of every example says what ``explain`` says: verdict, text, candidates, and what closes other nodes."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -8,6 +9,7 @@ import pytest
 
 from tests.golden.examples import EXAMPLES
 from tests.placementreview.asked import asked
+from tests.suite.example_documents import example_documents_parsed_once
 from tests.yaml_values import all_loaded
 from webhook.app.explain import explaining
 from webhook.cli import main
@@ -25,9 +27,10 @@ FILES: Final = sorted(
 
 
 @pytest.fixture(scope="module")
-def world() -> World:
+def world() -> Iterator[World]:
     """The cluster of the examples."""
-    return explaining(read({"snapshot": CLUSTER}), [], lambda _: None)
+    with example_documents_parsed_once():
+        yield explaining(read({"snapshot": CLUSTER}), [], lambda _: None)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
