@@ -21,6 +21,8 @@ ACCOUNT: Final = f"{SPACE}/kueue-controller-manager"
 
 KUEUE: Final = "/apis/kueue.x-k8s.io/v1beta2"
 
+_VERSION: Final = KUEUE.rpartition("/")[2]
+
 _CONVERTED: Final = ("clusterqueues", "cohorts", "localqueues", "multikueueclusters", "workloads")
 """Resources that the project's kustomization has converted by a webhook. No test asks for another version."""
 
@@ -63,6 +65,8 @@ def _prepare(plane: ControlPlane, files: Mapping[str, Path], folder: Path) -> No
         if name.startswith("kueue.x-k8s.io_"):
             resource = file.stem.removeprefix("kueue.x-k8s.io_")
             definition = yaml.safe_load(file.read_text())
+            for version in definition["spec"]["versions"]:  # nothing converts objects to another one
+                version["served"] = version["name"] == _VERSION
             if resource in _CONVERTED:
                 service = {"namespace": SPACE, "name": "kueue-webhook-service", "path": "/convert"}
                 client = {"clientConfig": {"service": service}, "conversionReviewVersions": ["v1"]}
