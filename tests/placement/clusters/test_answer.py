@@ -188,3 +188,9 @@ def test_more_clusters_than_are_counted_one_by_one_are_shared(monkeypatch: pytes
 def test_nothing_is_asked() -> None:
     assert answered([], {"a": SMALL}) == ClustersAnswer(apps={}, clusters=("a",))
     assert answered([app("one", workload("a"))], {}).refused["one"].startswith("App one: 0 of 0 clusters")
+
+
+def test_a_requirement_that_is_dropped_says_how_many_clusters_could_take_it() -> None:
+    one = app("one", workload("a", cpu=1, hardware="[{name: disk, value: ssd}]"))
+    found = text_about(one, a=world({"cpu": 4}), b=world({"cpu": 2}))
+    assert found.endswith("drop hardware disk=ssd (2 clusters could take it).")
