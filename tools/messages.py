@@ -9,7 +9,7 @@ is an ellipsis on the page. Each module that has such texts belongs to one topic
 import ast
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -262,9 +262,8 @@ TOPICS: Final = (
 def texts(source: str, *, of_rules: bool = False) -> list[str]:
     """The texts of a module, in their order, each once, with an ellipsis for everything that is put in."""
     tree = ast.parse(source)
-    skipped = {id(node) for node in _no_texts(tree)}
     roots: list[ast.AST] = [ast.Tuple([rule.args[1]]) for rule in _rules(tree)] if of_rules else [tree]
-    literals = (_text(node) for root in roots for node in _literals(root, skipped))
+    literals = (_text(node) for root in roots for node in _literals(root))
     return list(dict.fromkeys(text for text in literals if text is not None))
 
 
@@ -275,49 +274,50 @@ def _rules(tree: ast.Module) -> Iterator[ast.Call]:
             yield node
 
 
-def _no_texts(tree: ast.Module) -> Iterator[ast.AST]:
-    """Literals that are no messages: docstrings, annotations of types, descriptions, help, and words to developers."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            yield node.value
-        elif isinstance(node, ast.arg | ast.AnnAssign) and node.annotation is not None:
-            yield from ast.walk(node.annotation)
-            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id in _CONSTANTS:
-                yield from ast.walk(node)
-        elif isinstance(node, ast.keyword) and node.arg in _HELP:
-            yield from ast.walk(node.value)
-        elif isinstance(node, ast.Dict):
-            for key, value in zip(node.keys, node.values, strict=True):
-                if isinstance(key, ast.Constant) and key.value in _HELP:
-                    yield from ast.walk(value)
-        elif isinstance(node, ast.Call):
-            yield from _described(node)
+def _no_texts(node: ast.AST) -> Iterable[ast.AST]:
+    """Parts without messages: docstrings, annotations of types, descriptions, help, and words to developers."""
+    parts: Iterable[ast.AST] = ()
+    match node:
+        case ast.Expr(value=ast.Constant()):
+            parts = (node.value,)
+        case ast.AnnAssign(target=ast.Name(id=name)) if name in _CONSTANTS:
+            parts = ast.iter_child_nodes(node)
+        case ast.arg(annotation=ast.AST() as annotation) | ast.AnnAssign(annotation=annotation):
+            parts = (annotation,)
+        case ast.keyword(arg=name) if name in _HELP:
+            parts = (node.value,)
+        case ast.Dict():
+            pairs = zip(node.keys, node.values, strict=True)
+            parts = [value for key, value in pairs if isinstance(key, ast.Constant) and key.value in _HELP]
+        case ast.Call():
+            parts = _described(node)
+    return parts
 
 
-def _described(call: ast.Call) -> Iterator[ast.AST]:
+def _described(call: ast.Call) -> Iterable[ast.AST]:
     """The arguments of a call that describe something, or speak to developers."""
     function = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     if function == "HelpExample" or function in _DEVELOPERS:
-        yield from ast.walk(call)
-    elif function in _DESCRIBED:
-        for argument in call.args[_DESCRIBED[function] :][:1]:
-            yield from ast.walk(argument)
+        return ast.iter_child_nodes(call)
+    return call.args[_DESCRIBED[function] :][:1] if function in _DESCRIBED else ()
 
 
-def _literals(node: ast.AST, skipped: set[int]) -> Iterator[ast.Constant | ast.JoinedStr]:
+def _literals(node: ast.AST) -> Iterator[ast.Constant | ast.JoinedStr]:
     """Strings, outermost first: parts of a formatted one are not strings of their own."""
+    skipped = {*_no_texts(node)}
     for child in ast.iter_child_nodes(node):
-        if id(child) in skipped:
+        if isinstance(child, ast.Name) or child in skipped:
             continue
         if isinstance(child, ast.JoinedStr):
             yield child
             for part in child.values:
                 if isinstance(part, ast.FormattedValue):
-                    yield from _literals(part, skipped)
-        elif isinstance(child, ast.Constant) and isinstance(child.value, str):
-            yield child
+                    yield from _literals(part)
+        elif isinstance(child, ast.Constant):
+            if isinstance(child.value, str):
+                yield child
         else:
-            yield from _literals(child, skipped)
+            yield from _literals(child)
 
 
 def _text(node: ast.Constant | ast.JoinedStr) -> str | None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from tests.admission.costs.large_cluster import LARGE, TOKENS
+from tests.admission.costs.large_cluster import TOKENS, large_cluster
 from tests.builders import Json, cluster, envelope, nodes, pod, review
 from tests.work import Work, excess
 from webhook.admission.answer import Answer
@@ -147,7 +147,7 @@ EXPENSIVE: dict[str, Json] = {
 
 @pytest.mark.parametrize("found", EXPENSIVE.values(), ids=EXPENSIVE.keys())
 def test_no_pod_of_a_large_cluster_is_expensive(found: Json) -> None:
-    assert excessive(review(found), LARGE) is None
+    assert excessive(review(found), large_cluster()) is None
 
 
 @pytest.mark.parametrize("blank", [b"", b" "], ids=["compact", "with white space"])

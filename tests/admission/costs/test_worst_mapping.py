@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.admission.costs.large_cluster import LARGE
+from tests.admission.costs.large_cluster import large_cluster
 from tests.admission.costs.test_worst_case import SMALL, TEXT, excessive, padded
 from tests.builders import pod, review
 from tests.placement.mapping_annotations import mapping
@@ -52,4 +52,4 @@ IN_ALL = {
 
 @pytest.mark.parametrize("annotations", IN_ALL.values(), ids=IN_ALL.keys())
 def test_no_mapping_in_a_large_cluster_is_expensive(annotations: dict[str, str]) -> None:
-    assert excessive(review(pod(annotations=annotations)), LARGE) is None
+    assert excessive(review(pod(annotations=annotations)), large_cluster()) is None
