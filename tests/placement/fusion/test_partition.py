@@ -175,6 +175,15 @@ def test_a_partition_among_all_has_the_goals_that_it_has_alone(model: Model, bef
     assert len({one.blocks for one in listed}) == len(listed)
 
 
+def test_operators_have_moved_that_are_not_with_most_of_those_that_were_together() -> None:
+    """Of an element with three operators the part with more of them stays; a new operator has not moved."""
+    found = graph({"operators": ["A", "B", "C", "D"]})
+    moved = {one.blocks: one.goals[3] for one in all_partitions(found, {"A": "a", "B": "a", "C": "a"})}
+    assert moved[(0, 1, 2), (3,)] == moved[(0, 1, 2, 3),] == 0
+    assert moved[(0, 1), (2, 3)] == 1
+    assert moved[(0,), (1,), (2,), (3,)] == 2
+
+
 def test_a_partition_with_too_many_clauses_in_a_pod_is_none() -> None:
     """Two operators with twenty tokens each: a pod may have 32."""
     placements = [", ".join(f'hostColocation("{name}{at}")' for at in range(20)) for name in "AB"]
