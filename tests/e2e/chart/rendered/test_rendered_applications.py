@@ -123,7 +123,10 @@ def test_the_webhook_knows_the_kinds_and_the_accounts() -> None:
 @pytest.mark.parametrize(
     ("kinds", "said"),
     [
-        (["Deployment"], 'workloads.kinds[0]: "Deployment" is none of CronWorkflow, FlinkDeployment, JobSet,'),
+        (
+            ["Deployment"],
+            'workloads.kinds[0]: "Deployment" is none of CronWorkflow, DisaggregatedSet, FlinkDeployment,',
+        ),
         (["JobSet", "JobSet"], "workloads"),
         ("JobSet", "workloads"),
     ],
