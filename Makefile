@@ -132,7 +132,7 @@ e2e-long: $(VENV)/dev.stamp         ## 20,000 random clusters against a model of
 	PROPERTY_TIMES=25 $(BIN)/python $(PYTEST) tests/scheduling
 	PROPERTY_TIMES=50 $(BIN)/python $(PYTEST) tests/controller/jobs/histories/test_random_job_history.py
 	$(BIN)/python -m pytest -m long tests/e2e
-	PROPERTY_TIMES=1 $(BIN)/python -m pytest tests/e2e/certificates/test_managed_certificates.py tests/e2e/chart/reviews/test_rollout.py tests/e2e/chart/managed/test_rotation.py tests/e2e/opinions/test_topology_opinion.py tests/e2e/test_same_moment.py tests/e2e/fidelity \
+	PROPERTY_TIMES=1 $(BIN)/python -m pytest tests/e2e/certificates/test_managed_certificates.py tests/e2e/chart/reviews/test_rollout.py tests/e2e/chart/managed/test_rotation.py tests/e2e/opinions tests/e2e/test_same_moment.py tests/e2e/fidelity \
 	  tests/e2e/controller/strangers/test_foreign_taints.py tests/e2e/controller/strangers/test_pods_during_claims.py tests/e2e/jobs/test_races.py
 	PROPERTY_TIMES=67 $(BIN)/python -m pytest tests/e2e/scheduling tests/e2e/controller/crashes/test_crashes.py tests/e2e/jobs/test_colocated_restarts.py tests/e2e/jobs/devices/test_planned_devices.py
 

@@ -208,13 +208,14 @@ async def test_warnings_are_said_of_what_passes(checked: CheckedCluster) -> None
     )
 
 
-async def test_more_pods_than_can_be_decided_about_pass_with_a_warning(checked: CheckedCluster) -> None:
+async def test_pods_too_many_to_be_decided_about_are_rejected_if_the_nodes_have_no_room_for_them(
+    checked: CheckedCluster,
+) -> None:
     checked.workload("w", pod_set(count=10_001))
-    await checked.lead()
+    await checked.lead(15)
     assert checked.answer("w") == (
-        "Ready",
-        ("no decision in time on whether all components can run at the same time: some of their pods may have to wait"),
-    )
+        "Rejected", "component main: 10001 pods cannot hold: 24 of 10001 pods fit on 3 of 3 nodes."
+    )  # fmt: skip
 
 
 # What counts of a Workload

@@ -72,8 +72,11 @@ def parts_of(clauses: Iterable[Clause], source: Source) -> frozenset[object]:
 
 def outermost(clauses: Collection[Clause]) -> tuple[Clause, ...]:
     """The clauses without those that are parts of others, which say the same and more."""
-    return tuple(
-        clause
-        for clause in clauses
-        if not any(clause.source is other.source and {*clause.parts} < {*other.parts} for other in clauses)
-    )
+    kept: list[Clause] = []
+    for clause in clauses:  # loops, as each refusal comes here: generators would be calls for each pair
+        for other in clauses:
+            if clause.source is other.source and {*clause.parts} < {*other.parts}:
+                break
+        else:
+            kept.append(clause)
+    return tuple(kept)
