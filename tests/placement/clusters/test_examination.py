@@ -3,7 +3,7 @@
 import pytest
 
 from tests.placement.clusters.cluster_worlds import app, examined, workload, world
-from tests.placement.planning.at_once import AtOnce
+from tests.placement.planning.at_once import AtOnce, Ending
 from webhook.placement.clusters.application import AppWorkload
 from webhook.placement.clusters.examination import UNDECIDED, AppFit
 from webhook.placement.text import keys
@@ -108,3 +108,13 @@ def test_several_workloads_are_named_by_three() -> None:
     [fit] = examined("c", [app("one", *many)], world({"cpu": 4})).fits
     assert not fit.fits
     assert "Deployment w0" in fit.reason
+
+
+def test_a_refusal_without_time_for_changes_of_the_app_names_none() -> None:
+    apps = [app("one", workload("a", cpu=4, gpu=1))]
+    cluster = world({"cpu": 4}, {"cpu": 2, "gpu": 1})
+    found = [fit for looks in range(60) for fit in examined("c", apps, cluster, Ending(looks)).fits]
+    assert not any(fit.fits for fit in found)
+    reasons = [fit.reason for fit in found if fit.reason != UNDECIDED and not fit.openers]
+    assert f"requests cpu 4, {GPU} 1 cannot hold (Deployment a)" in reasons
+    assert found[-1].openers
