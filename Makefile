@@ -102,7 +102,8 @@ oldest: $(VENV)/dev.stamp               ## unit tests, but those of releases, wi
 	.cache/oldest/bin/python $(PYTEST) --ignore=tests/tools/release -m $(UNIT)
 
 week: $(VENV)/dev.stamp                 ## a million events in months of virtual time: pools, Jobs, restarts, clocks that jump, certificates that run out; an hour
-	PROPERTY_TIMES=167 $(BIN)/python $(PYTEST) tests/controller/week tests/certs/managed/test_clock_jumps.py
+	@# pytest keeps what a test logs until its end, which would be gigabytes here.
+	PROPERTY_TIMES=167 $(BIN)/python $(PYTEST) -p no:logging tests/controller/week tests/certs/managed/test_clock_jumps.py
 
 memory: MINUTES ?= 60
 memory: $(VENV)/dev.stamp               ## objects come and go in a real plane for MINUTES: whether the processes of webhook and controller keep anything of what is gone
