@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.suite.example_count import examples
-from webhook.cluster.snapshot.json_documents import JsonDocument, is_json, json_documents
+from webhook.cluster.snapshot.json_documents import JsonDocument, json_documents, json_of
 
 VALUES = st.recursive(
     st.none() | st.integers(-9, 9) | st.text(st.sampled_from('{}[]"\\ \n,-:a')),
@@ -25,7 +25,7 @@ def test_what_is_written_one_after_another_is_read_as_it_was(values: list[tuple[
     content += json.dumps(values[-1][0])
     parts = [*json_documents(content.encode())]
     assert [msgspec.json.decode(part.text) for part in parts] == [value for value, _, _ in values]
-    assert is_json(content.encode())
+    assert json_of(content.encode()) == parts
     for part in parts[1:]:
         start = int(part.place.rpartition(" ")[2])
         assert content.encode()[start : start + len(part.text)] == part.text
@@ -41,7 +41,7 @@ def test_nothing_but_blanks_and_dashes_is_lost(text: str) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"{", b"}", b"{}x", b"[1]", b"a: 1", b"{a: 1}"])
 def test_what_is_not_json_objects_alone_may_be_yaml(content: bytes) -> None:
-    assert not is_json(content)
+    assert json_of(content) is None
 
 
 def test_one_text_is_the_whole_file() -> None:

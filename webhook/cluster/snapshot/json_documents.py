@@ -18,30 +18,49 @@ _END_OF_LINE: Final = re.compile(rb"(?<=[}\]])[ \t\r]*\n\s*(?:---\s+)?(?=[{\[])"
 _TOKEN: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\]]', re.DOTALL)
 """A string, or a bracket outside of strings."""
 
+_OBJECT: Final = re.compile(rb"\s*\{")
+"""The beginning of a file whose first text is an object."""
+
 _BEFORE: Final = re.compile(rb"\s*(?:---\s+)?")
 """What may stand before the first text."""
 
 
 class JsonDocument(Struct, frozen=True, gc=False):
-    """One JSON ``text`` of a file, and its ``place`` there for messages: empty if it is the only one."""
+    """One JSON ``text`` of a file, and its ``place`` there for messages: empty if it is the only one.
+
+    ``whole`` tells that it is one text of JSON, and nothing else.
+    """
 
     text: bytes
     place: str = ""
+    whole: bool = True
 
 
-def json_documents(content: bytes) -> Iterator[JsonDocument]:
+def json_of(content: bytes, suffix: str = "") -> list[JsonDocument] | None:
+    """The texts of a file whose name has that suffix; ``None`` for YAML.
+
+    A file of another suffix than ``.json`` is JSON if it holds objects alone: YAML may begin with a brace too, and JSON
+    with tabs is not YAML.
+    """
+    if suffix == ".json":
+        return json_documents(content)
+    if not _OBJECT.match(content):
+        return None
+    texts = json_documents(content)
+    return texts if all(text.whole for text in texts) else None
+
+
+def json_documents(content: bytes) -> list[JsonDocument]:
     """Every text of the file; the whole file if it is one text."""
-    texts = [] if _whole(content) else [*_texts(content)]
+    if _whole(content):
+        return [JsonDocument(content)]
+    texts = [*_texts(content)]
     if len(texts) <= 1:
-        yield JsonDocument(content)
-        return
-    for number, (start, text) in enumerate(texts, 1):
-        yield JsonDocument(text, f"document {number}, from byte {start}")
-
-
-def is_json(content: bytes) -> bool:
-    """Whether the file holds JSON objects alone: YAML may begin with a brace too, and JSON with tabs is not YAML."""
-    return content.lstrip().startswith(b"{") and all(_whole(document.text) for document in json_documents(content))
+        return [JsonDocument(content, whole=False)]
+    return [
+        JsonDocument(text, f"document {number}, from byte {start}", whole)
+        for number, (start, text, whole) in enumerate(texts, 1)
+    ]
 
 
 def _whole(text: bytes) -> bool:
@@ -53,13 +72,16 @@ def _whole(text: bytes) -> bool:
     return True
 
 
-def _texts(content: bytes) -> Iterator[tuple[int, bytes]]:
-    """The texts of a file that is not one text, each with the byte at which it begins."""
+def _texts(content: bytes) -> Iterator[tuple[int, bytes, bool]]:
+    """The texts of a file that is not one text: where each begins, the text, and whether it is one text of JSON."""
     before = _BEFORE.match(content)
     start = before.end() if before else 0
     for end in (*_END_OF_LINE.finditer(content, start), None):
         text = content[start : end.start() if end else len(content)]
-        yield from ((start, text),) if _whole(text) else ((start + at, part) for at, part in _of_one_line(text))
+        if _whole(text):
+            yield start, text, True
+        else:
+            yield from ((start + at, part, _whole(part)) for at, part in _of_one_line(text))
         start = end.end() if end else len(content)
 
 

@@ -14,7 +14,7 @@ import msgspec
 
 from kubeapi.client.decoding import ERRORS
 from webhook.cluster.snapshot.folder import SUFFIXES
-from webhook.cluster.snapshot.json_documents import is_json, json_documents
+from webhook.cluster.snapshot.json_documents import JsonDocument, json_of
 from webhook.cluster.snapshot.yaml_documents import UnreadableDocument, documents
 from webhook.placement.text.problem import escape
 
@@ -73,14 +73,14 @@ def read_manifests(path: Path, unreadable: Callable[[UnreadManifest], object] = 
     except OSError as error:
         unreadable(UnreadManifest(str(path), str(error.strerror)))
         return
-    yield from _objects(str(path), content, unreadable, json=path.suffix == ".json" or is_json(content))
+    yield from _objects(str(path), content, json_of(content, path.suffix), unreadable)
 
 
 def read_text(
     name: str, content: bytes, unreadable: Callable[[UnreadManifest], object] = _raise
 ) -> Iterator[dict[str, Any]]:
     """Every object of a text, YAML or JSON, that errors call ``name``. ``unreadable`` is that of :func:`read_named`."""
-    yield from _objects(name, content, unreadable, json=is_json(content))
+    yield from _objects(name, content, json_of(content), unreadable)
 
 
 def _folder(folder: Path, *, recursive: bool) -> list[Path]:
@@ -101,9 +101,10 @@ def _unlisted(error: OSError) -> None:
 
 
 def _objects(
-    name: str, content: bytes, unreadable: Callable[[UnreadManifest], object], *, json: bool
+    name: str, content: bytes, texts: list[JsonDocument] | None, unreadable: Callable[[UnreadManifest], object]
 ) -> Iterator[dict[str, Any]]:
-    for document in _json(content) if json else documents(content):
+    """The objects of the content, which has these texts of JSON or else is YAML."""
+    for document in documents(content) if texts is None else _json(texts):
         if isinstance(document, UnreadableDocument):
             unreadable(UnreadManifest(name, escape(document.reason)))
         else:
@@ -128,8 +129,8 @@ def _listed(name: str, document: object, unreadable: Callable[[UnreadManifest], 
         yield from _listed(name, {**stated, **item} if isinstance(item, dict) else item, unreadable)
 
 
-def _json(content: bytes) -> Iterator[object]:
-    for document in json_documents(content):
+def _json(texts: list[JsonDocument]) -> Iterator[object]:
+    for document in texts:
         try:
             yield msgspec.json.decode(document.text)
         except ERRORS as error:

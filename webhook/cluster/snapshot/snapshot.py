@@ -10,7 +10,7 @@ from webhook.cluster.objects.kinds import DEVICES, RESOURCE_SLICES
 from webhook.cluster.objects.report import Report, SnapshotError
 from webhook.cluster.objects.sink import Sink
 from webhook.cluster.snapshot.folder import files, read
-from webhook.cluster.snapshot.json_documents import is_json, json_documents
+from webhook.cluster.snapshot.json_documents import json_of
 from webhook.cluster.snapshot.loader import SnapshotLoader
 
 _ADVICE = 'put there what "kubectl get nodes,pods -A -o yaml" prints'
@@ -54,12 +54,13 @@ def _read_file(path: Path, name: str, loader: SnapshotLoader) -> None:
     except OSError as error:
         loader.skip(f"cannot be read: {error.strerror}")
         return
-    if path.suffix == ".json" or is_json(content):
-        for part in json_documents(content):
-            loader.document(Raw(part.text), part.place)
-    else:
+    texts = json_of(content, path.suffix)
+    if texts is None:
         for document in _yaml(content, loader):
             loader.document(document)
+    else:
+        for part in texts:
+            loader.document(Raw(part.text), part.place)
 
 
 def _yaml(content: bytes, loader: SnapshotLoader) -> Iterator[Item]:
