@@ -80,8 +80,7 @@ def own_pods(document: Unstructured, keep: Container[tuple[str, str]]) -> Iterat
 
     ``keep`` has apiVersion and kind.
     """
-    stated = str(document.get("apiVersion") or ""), str(document.get("kind"))
-    return iter(()) if stated in keep else pods_of(document)
+    return iter(()) if _stated(document) in keep else pods_of(document)
 
 
 def unjudged(manifests: Manifests, world: World, keep: Container[tuple[str, str]]) -> Iterator[Unstructured]:
@@ -97,8 +96,12 @@ def unjudged(manifests: Manifests, world: World, keep: Container[tuple[str, str]
 
 def surrounding(document: Unstructured, keep: Container[tuple[str, str]]) -> bool:
     """Whether the world is read from objects of that kind; ``keep`` are the kinds that others refer to."""
-    stated = str(document.get("apiVersion") or ""), str(document.get("kind"))
-    return stated in READ or stated in keep
+    return _stated(document) in READ or _stated(document) in keep
+
+
+def _stated(document: Unstructured) -> tuple[str, str]:
+    """The apiVersion and the kind that the object states."""
+    return str(document.get("apiVersion") or ""), str(document.get("kind"))
 
 
 class EarlierWorkloads:

@@ -86,13 +86,12 @@ class EvictionExplanation(Struct, frozen=True, rename="camel"):
 
 
 def explanations_of(given: Manifests, results: Sequence[ReviewResult]) -> list[ReviewExplanation]:
-    """The explanations of the objects that placement is about: not of a Service, for example."""
-    about = ((*given[result.manifest], result) for result in results if judged(given, result))
-    return [_explanation(file, document, result) for file, document, result in about]
+    """The explanations of the objects that these results are about."""
+    return [_explanation(*given[result.manifest], result) for result in results]
 
 
 def judged(given: Manifests, result: ReviewResult) -> bool:
-    """Whether there is something to tell: an object without pods asks for no placement."""
+    """Whether there is something to tell: an object without pods, such as a Service, asks for no placement."""
     _, document = given[result.manifest]
     return result.verdict != "NotJudged" or result.candidates is not None or any(own_pods(document, referenced_kinds()))
 

@@ -42,7 +42,8 @@ def explain_by_review(
     """
     namespace = namespace_of(arguments, settings)
     status = asyncio.run(_asked(given, settings, namespace, changes))
-    explanations = explanations_of(given, status.results)
+    about = [result for result in status.results if judged(given, result)]
+    explanations = explanations_of(given, about)
     evictions = list(evictions_of(status.evicted))
     if arguments.output == TEXT:
         _show(explanations, evictions, status, changes)
@@ -50,7 +51,7 @@ def explain_by_review(
         write([*explanations, *evictions], arguments.output)
     if status.evicted_elsewhere and arguments.output != TEXT:
         warn(elsewhere_line(status.evicted_elsewhere))
-    return {result.manifest for result in status.results if judged(given, result)}, admitted(status)
+    return {result.manifest for result in about}, admitted(status)
 
 
 async def _asked(given: Manifests, settings: Settings, namespace: str, changes: WhatIf | None) -> ReviewStatus:
