@@ -5,7 +5,7 @@ These are ``kinds.yaml`` of the chart, by which it makes rules, and the table of
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -31,7 +31,7 @@ def asks(kind: OperatorKind) -> str:
     Every object of the kind pays for it, so each path is one attribute with optional fields, which the API server
     resolves in a step. A value on the way that has no fields ends the path, but a list on the way is an error.
     """
-    return _any(_asks("object", _tree(path.replace("[]", ".[]").split(".") for path in kind.metadata_paths)))
+    return _any(_asks("object", _tree(kind)))
 
 
 def asks_safely(kind: OperatorKind) -> str:
@@ -40,18 +40,19 @@ def asks_safely(kind: OperatorKind) -> str:
     Definitions may leave the types of fields open, and templates of charts leave annotations empty: an error would keep
     an object from being stored that has nothing to do with placement. So each step of a path looks at the type first.
     """
-    return _asks_safely("object", _tree(path.replace("[]", ".[]").split(".") for path in kind.metadata_paths))
+    return _asks_safely("object", _tree(kind))
 
 
 Tree = dict[str, "Tree"]
 """Steps of paths to metadata: a name of a field, ``[]`` for every element of a list, or an empty one at the end."""
 
 
-def _tree(paths: Iterable[Sequence[str]]) -> Tree:
+def _tree(kind: OperatorKind) -> Tree:
+    """The paths to all metadata of an object of the kind."""
     tree: Tree = {}
-    for path in paths:
+    for path in kind.metadata_paths:
         place = tree
-        for step in (*path, ""):
+        for step in (*path.replace("[]", ".[]").split("."), ""):
             place = place.setdefault(step, {})
     return tree
 

@@ -92,14 +92,7 @@ def test_what_is_not_decided_in_time_is_a_no() -> None:
 
 
 def test_time_that_is_over_while_pods_are_read_is_a_no() -> None:
-    class Ending(AtOnce):
-        """Time that ends once the pods have been read."""
-
-        def left(self) -> float:
-            self.seconds -= 1
-            return self.seconds
-
-    [fit] = examined("c", [app("one", workload("a"))], world({"cpu": 4}), Ending(2)).fits
+    [fit] = examined("c", [app("one", workload("a"))], world({"cpu": 4}), Ending(1)).fits
     assert (fit.fits, fit.reason) == (False, UNDECIDED)
 
 

@@ -213,15 +213,15 @@ class OperatorKind(Struct, frozen=True, forbid_unknown_fields=True, rename="came
 
     ``specPath`` is where an object embeds the spec of another kind, the ``componentsOf`` that kind are then before its
     own. ``suspendPath`` is true while the operator creates no pods; with ``scheduled`` it creates them at times that
-    the object states. Of one that is ``managedBy`` another controller no pods
-    are known. ``through`` are kinds of objects that the operator makes between the object and its pods; Kubernetes' own
-    need not be named. Where a path of ``notJudged`` is true,
-    some pods are not known. With a ``reference`` another object says what the pods are; ``annotatedPaths`` are further
-    objects whose annotations and labels reach the pods. ``remarks`` are sentences about all objects of the kind.
-    ``specReplicasPath`` is the number that the subresource ``scale`` of an object sets, as its definition states it.
-    ``creates`` says who creates the pods, as the docs state it, with the names that projects give to the
-    ServiceAccounts of their operators, the ``accounts``. ``exact`` says what the expansion states as the operator does
-    it, ``estimate`` what it cannot know. ``probe`` is the spec of a small object that is right by the kind's schema.
+    the object states. Of one that is ``managedBy`` another controller no pods are known. ``through`` are kinds of
+    objects that the operator makes between the object and its pods; Kubernetes' own need not be named. Where a path of
+    ``notJudged`` is true, some pods are not known. With a ``reference`` another object says what the pods are;
+    ``annotatedPaths`` are further objects whose annotations and labels reach the pods. ``remarks`` are sentences about
+    all objects of the kind. ``specReplicasPath`` is the number that the subresource ``scale`` of an object sets, as its
+    definition states it. ``creates`` says who creates the pods, as the docs state it, with the names that projects give
+    to the ServiceAccounts of their operators, the ``accounts``. ``exact`` says what the expansion states as the
+    operator does it, ``estimate`` what it cannot know. ``probe`` is the spec of a small object that is right by the
+    kind's schema.
     """
 
     kind: GroupKind
