@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from tests.e2e.client.api import Object
 from tests.e2e.controlplane.component import Component
 from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.operators.controller_runtime import configured, webhook_configurations
@@ -24,16 +23,6 @@ def running(plane: ControlPlane, files: Mapping[str, Path], folder: Path) -> Ite
     granted(plane.admin, ACCOUNT, files["role.yaml"])
     defined(plane, files["jobset.x-k8s.io_jobsets.yaml"], f"{JOBSETS}/jobsets")
     own = {"apiVersion": "config.jobset.x-k8s.io/v1alpha1", "internalCertManagement": {"enable": False}}
-    with configured(plane, files["jobset"], ACCOUNT, folder, own, _webhooks(files["manifests.yaml"])) as controller:
+    webhooks = webhook_configurations(files["manifests.yaml"], of_pods="jobset.sigs.k8s.io/jobset-name")
+    with configured(plane, files["jobset"], ACCOUNT, folder, own, webhooks) as controller:
         yield controller
-
-
-def _webhooks(file: Path) -> Iterator[Object]:
-    """The project's webhooks; its kustomization leaves pods out that are of no JobSet."""
-    for one in webhook_configurations(file):
-        for webhook in one["webhooks"]:
-            if "pods" in webhook["rules"][0]["resources"]:
-                webhook["objectSelector"] = {
-                    "matchExpressions": [{"key": "jobset.sigs.k8s.io/jobset-name", "operator": "Exists"}]
-                }
-        yield one

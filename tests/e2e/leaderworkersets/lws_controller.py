@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from tests.e2e.client.api import Object
 from tests.e2e.controlplane.component import Component
 from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.operators.controller_runtime import configured, webhook_configurations
@@ -29,14 +28,6 @@ def running(plane: ControlPlane, files: Mapping[str, Path], folder: Path) -> Ite
     defined(plane, files["leaderworkerset.x-k8s.io_leaderworkersets.yaml"], f"{GROUPS}/leaderworkersets")
     defined(plane, files["disaggregatedset.x-k8s.io_disaggregatedsets.yaml"], f"{DISAGGREGATED}/disaggregatedsets")
     own = {"apiVersion": "config.lws.x-k8s.io/v1alpha1", "internalCertManagement": {"enable": False}}
-    with configured(plane, files["lws"], ACCOUNT, folder, own, _webhooks(files["manifests.yaml"])) as controller:
+    webhooks = webhook_configurations(files["manifests.yaml"], of_pods=SET_NAME)
+    with configured(plane, files["lws"], ACCOUNT, folder, own, webhooks) as controller:
         yield controller
-
-
-def _webhooks(file: Path) -> Iterator[Object]:
-    """The project's webhooks; its kustomization leaves pods out that are of no LeaderWorkerSet."""
-    for one in webhook_configurations(file):
-        for webhook in one["webhooks"]:
-            if "pods" in webhook["rules"][0]["resources"]:
-                webhook["objectSelector"] = {"matchExpressions": [{"key": SET_NAME, "operator": "Exists"}]}
-        yield one

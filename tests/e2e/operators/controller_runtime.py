@@ -60,9 +60,15 @@ def configured(
         yield operator
 
 
-def webhook_configurations(file: Path) -> Iterator[Object]:
-    """The webhook configurations of the project's manifests, renamed: the project's own names are not taken."""
+def webhook_configurations(file: Path, of_pods: str = "") -> Iterator[Object]:
+    """The webhook configurations of the project's manifests, renamed: the project's own names are not taken.
+
+    Those of pods leave out pods without the label ``of_pods``, if there is one, as the project's kustomization states.
+    """
     for one in yaml.safe_load_all(file.read_text()):
+        for webhook in one["webhooks"] if of_pods else ():
+            if "pods" in webhook["rules"][0]["resources"]:
+                webhook["objectSelector"] = {"matchExpressions": [{"key": of_pods, "operator": "Exists"}]}
         yield {**one, "metadata": {"name": f"tested-{one['metadata']['name']}"}}
 
 

@@ -2,19 +2,19 @@
 
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from tests.e2e.chart.rendering import of_kind, render
-from tests.e2e.programs import binaries
-from tests.fuzz import second_opinion
 from tests.fuzz.second_opinion import opinion
 from tests.suite.example_count import some_of
 from tools.kinds import chart_name
 from webhook.app.application_kinds import application_kinds
 from webhook.placement.kinds.kind import OperatorKind
+
+pytestmark = pytest.mark.usefixtures("kubernetes")
 
 KINDS = tuple(application_kinds().values())
 MAPS: tuple[object, ...] = ({}, {"app": "a"}, {"app": "a", "team": "t"})
@@ -23,13 +23,6 @@ ODD: tuple[object, ...] = (
     None, "", "streams.ibm.com/", 0, 1.5, True, [], ["streams.ibm.com/"], [None], [[]], [{}], {"annotations": None},
     {"labels": []}, {"annotations": {"streams.ibm.com/placement": "x"}},
 )  # fmt: skip
-
-
-@pytest.fixture(scope="module", autouse=True)
-def kubernetes() -> Iterator[None]:
-    second_opinion.begin(binaries.second_opinion())
-    yield
-    second_opinion.end()
 
 
 @pytest.fixture(scope="module")

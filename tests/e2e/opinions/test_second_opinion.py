@@ -1,25 +1,17 @@
 """Texts are read as Kubernetes' own packages read them: those that fuzzing begins with, and those that it found."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.e2e.programs import binaries
-from tests.fuzz import second_opinion
 from tests.fuzz.second_opinion import opinion
 from tests.fuzz.targets import TARGETS
+
+pytestmark = pytest.mark.usefixtures("kubernetes")
 
 COMPARED = (
     "quantity", "pod-selector", "address", "names", "resource", "time", "duration", "hardware", "worker-mapping",
 )  # fmt: skip
-
-
-@pytest.fixture(scope="module", autouse=True)
-def kubernetes() -> Iterator[None]:
-    second_opinion.begin(binaries.second_opinion())
-    yield
-    second_opinion.end()
 
 
 @pytest.mark.parametrize(
