@@ -178,8 +178,9 @@ def _of_a_phase(told: str, phase: str, total: int, counts: dict[str, int]) -> It
 
 def _of_an_element(element: Json, pods: list[Json], job: Json) -> Iterator[str]:
     name, status, spec = element["metadata"]["name"], element.get("status") or {}, element["spec"]
-    told = f"{name} ({spec}) says {status}, and has {[(each['metadata']['name'], each['status']) for each in pods]}"
-    live = [each for each in pods if each["status"]["phase"] not in FINISHED]
+    states = [(each["metadata"]["name"], each.get("status") or {}) for each in pods]
+    told = f"{name} ({spec}) says {status}, and has {states}"
+    live = [each for each, (_, state) in zip(pods, states, strict=True) if state.get("phase") not in FINISHED]
     ended = status.get("ended") or {}
     if status.get("phase") == "Running":
         right = [f"{name}-{spec['launchCount']}"]

@@ -235,7 +235,8 @@ class JobHistory:
             await asyncio.sleep(self.dice.choice([0.02, 0.05, 0.3]) if self._busy else 2.0)
             if not self._busy:
                 await changed.wait()
-            changed.clear()
+            if not self._busy:
+                changed.clear()  # a look of busy times may pass over what has changed, so it stays to be looked at
             if not self._busy or self.dice.random() < 0.7:
                 self.garbage.sweep()
             for pod in self.kube.all(PODS):

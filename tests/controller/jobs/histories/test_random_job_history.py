@@ -1,14 +1,17 @@
 """Whatever happens to Jobs and their controllers: an element has one pod, an end counts once, and all ends well."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
-from tests.apiserver.paths import NODES
+from tests.apiserver.paths import NODES, PODS, element_path, job_path, pod_path
+from tests.apiserver.storage import Storage
 from tests.controller.histories.convergence import marks_of
 from tests.controller.histories.lived_histories import live_each, telling
 from tests.controller.jobs.histories.job_safety import JobSafetyMonitor, at_rest
 from tests.controller.jobs.histories.random_job_history import JobHistory
+from tests.controller.virtual_time import in_virtual_time
 from tests.suite.example_count import some_of
 
 pytestmark = pytest.mark.examples
@@ -58,3 +61,37 @@ async def stays_calm(history: JobHistory) -> None:
 @pytest.mark.parametrize("first", range(0, HISTORIES, BATCH))
 def test_all_is_well_in_the_end(first: int) -> None:
     live_each(lived, range(first, min(first + BATCH, HISTORIES)))
+
+
+def test_quiet_makes_good_what_a_busy_world_has_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pod begins, and the one whose owner is gone is deleted, though nothing changes any more."""
+    history = JobHistory(0)
+    monkeypatch.setattr(history.dice, "random", lambda: 0.99)
+
+    async def quiet() -> None:
+        history.node_comes(0)
+        history.begin()
+        await asyncio.sleep(0.0)
+        history.kube.create(pod_path("new"), spec={})
+        history.kube.create(pod_path("orphan"), metadata={"ownerReferences": [{"uid": "uid-of-nothing"}]}, spec={})
+        await asyncio.sleep(1.0)
+        assert "status" not in history.kube.objects[pod_path("new")]
+        history.calm()
+        await asyncio.sleep(10.0)
+        await history.end()
+
+    in_virtual_time(quiet())
+    assert [(pod["metadata"]["name"], pod["status"]["phase"]) for pod in history.kube.all(PODS)] == [("new", "Running")]
+
+
+def test_a_pod_that_never_began_is_a_violation_at_rest() -> None:
+    kube = Storage()
+    job = kube.create(job_path("app"), spec={})
+    element = kube.create(element_path("app-0"), metadata=owned_by(job), spec={"job": "app", "launchCount": 1})
+    kube.create(pod_path("app-0-1"), metadata=owned_by(element), spec={})
+    *_, last = at_rest(kube)
+    assert last == ("app-0 ({'job': 'app', 'launchCount': 1}) says {}, and has [('app-0-1', {})]: nothing to wait for")
+
+
+def owned_by(owner: dict[str, Any]) -> dict[str, Any]:
+    return {"ownerReferences": [{"uid": owner["metadata"]["uid"]}]}
