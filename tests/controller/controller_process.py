@@ -164,6 +164,9 @@ class ControllerProcess:
         )
         self._delays = delays or {}
         self._watches = [_Watched(kind, self.work.watched) for kind in self.work.kinds]
+        self._by_collection: dict[str, list[_Watched]] = {}
+        for watched in self._watches:
+            self._by_collection.setdefault(watched.kind.path, []).append(watched)
         self._kube = kube
         for watched in self._watches:
             self._list(watched)
@@ -172,9 +175,8 @@ class ControllerProcess:
 
     def relist(self, collection: str) -> None:
         """The watches of the collection ended, and begin anew with a list."""
-        for watched in self._watches:
-            if watched.kind.path == collection:
-                self._list(watched)
+        for watched in self._by_collection[collection]:
+            self._list(watched)
 
     def _list(self, watched: "_Watched") -> None:
         watched.coming.clear()
@@ -208,11 +210,12 @@ class ControllerProcess:
                 await self._task
 
     def _heard(self, change: Change) -> None:
+        if self.ended:
+            return
         delay = self._delays.get(change.collection, 0.0)
-        for watched in self._watches:
-            if watched.kind.path == change.collection:
-                watched.coming.append(change)
-                asyncio.get_running_loop().call_later(delay, self._next, watched)
+        for watched in self._by_collection.get(change.collection, ()):
+            watched.coming.append(change)
+            asyncio.get_running_loop().call_later(delay, self._next, watched)
 
     def _next(self, watched: "_Watched") -> None:
         """Of timers of one moment any may be the first, but a watch tells things in their order."""

@@ -3,6 +3,7 @@
 from typing import Final
 
 from tests.controller.histories.random_history import History
+from tests.controller.jobs.histories.job_safety import JobSafetyMonitor
 from tests.controller.jobs.histories.random_job_history import JobHistory
 from tests.controller.week.wall_clock import WallClock
 
@@ -39,10 +40,11 @@ class PoolLife(History):
 
 
 class JobLife(JobHistory):
-    """Jobs, their elements, pods and pools."""
+    """Jobs, their elements, pods and pools; ``monitor`` sees what is written."""
 
     def __init__(self, seed: int, clock: WallClock) -> None:
         super().__init__(seed)
+        self.monitor = JobSafetyMonitor(self)
         self.now = self._clock = clock
         self._happenings += [self.clock_jumps] * _JUMPS
         for number in range(3):
@@ -62,3 +64,4 @@ class JobLife(JobHistory):
     def resume(self) -> None:
         self._busy = True
         self.kube.compact()
+        self.monitor.forget_the_gone()

@@ -7,7 +7,6 @@ import pytest
 
 from tests.controller.histories.convergence import at_rest
 from tests.controller.histories.safety import SafetyMonitor
-from tests.controller.jobs.histories.job_safety import JobSafetyMonitor
 from tests.controller.jobs.histories.job_safety import at_rest as jobs_at_rest
 from tests.controller.virtual_time import clock, in_virtual_time
 from tests.controller.week.life import lived
@@ -55,14 +54,13 @@ async def of_pools(seed: int) -> float:
 
 async def of_jobs(seed: int) -> float:
     life, began = JobLife(seed, WallClock()), clock()
-    monitor = JobSafetyMonitor(life)
     try:
         await lived(
             life,
             life.dice,
             JOB_EVENTS,
             soon=JOBS_SOON,
-            violations=lambda: [*monitor.violations, *jobs_at_rest(life.kube)],
+            violations=lambda: [*life.monitor.violations, *jobs_at_rest(life.kube)],
         )
     finally:
         await life.end()

@@ -26,6 +26,11 @@ class JobSafetyMonitor:
         """Uids of elements for which a controller that no longer leads has made a pod."""
         self._kube.listeners.append(self._seen)
 
+    def forget_the_gone(self) -> None:
+        """Forget pods and elements that are gone; at rest the ends of all pods have been counted."""
+        self._last = {pod["metadata"]["uid"]: pod for pod in self._kube.all(PODS)}
+        self._late.intersection_update(each["metadata"]["uid"] for each in self._kube.all(ELEMENTS))
+
     def _seen(self, change: Change) -> None:
         writer = self._kube.writer
         if change.collection == PODS:

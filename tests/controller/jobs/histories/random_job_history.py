@@ -18,6 +18,9 @@ from webhook.placement.inventory.policy import Policy
 Json = dict[str, Any]
 
 NAMES = ("app", "web")
+MOST_ELEMENTS = 6
+"""Of one Job: each change may add one, and without an end a long history becomes a history of large Jobs."""
+
 RESTART = ("restartCompletedPod", "restartDeletedPod", "restartFailedPod", "deleteFailedPod")
 
 
@@ -124,7 +127,7 @@ class JobHistory:
         if job := self.any(JOBS):
             elements = list(job["spec"]["processingElements"])
             what = self.dice.choice(["more", "fewer", "other", "options"])
-            if what == "more":
+            if what == "more" and len(elements) < MOST_ELEMENTS:
                 elements += self._elements(1)
             elif what == "fewer" and len(elements) > 1:
                 elements.pop()
