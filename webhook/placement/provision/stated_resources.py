@@ -13,9 +13,9 @@ from webhook.placement.kube.containers import Place, called, listed, resources_a
 from webhook.placement.kube.pod import Amount, PodSpec, Resources
 from webhook.placement.kube.quantity import format_quantity, parse_quantity
 from webhook.placement.objects.jobs.job_model import JobModel
-from webhook.placement.objects.jobs.job_resources import PARTS, problems_of_resources
+from webhook.placement.objects.jobs.job_resources import problems_of_resources
 from webhook.placement.provision.effects import SetResources
-from webhook.placement.provision.grants import BINDING, granted
+from webhook.placement.provision.grants import BINDING, all_granted
 from webhook.placement.provision.worker import worker
 from webhook.placement.text import keys
 from webhook.placement.text.clause import Clause, Source
@@ -107,14 +107,12 @@ def shares(stated: Stated, spec: PodSpec, place: Place, given_resources: Collect
     Amounts of resources that are in ``given_resources`` are left out: hardware requirements come first. ``bound`` tells
     that the pod asks for CPU binding: then an amount of the container's own that differs is a problem, else a warning.
     """
-    own, given = resources_at(spec, place), []
+    own = resources_at(spec, place)
+    given = [_amount(stated, name, place) for name in _names(stated.resources) if name not in given_resources]
     problems = [*stated.problems]
     warnings: list[str] = []
-    for name in _names(stated.resources):
-        if name in given_resources:
-            continue
-        effect = _amount(stated, name, place)
-        given.append(effect)
+    for effect in given if own.requests or own.limits else ():
+        name = effect.resource
         for part, there, amount in _differing(own, effect):
             path = f"{place.path}.resources.{part}[{name}]"
             if amount is None:
@@ -127,9 +125,7 @@ def shares(stated: Stated, spec: PodSpec, place: Place, given_resources: Collect
             else:
                 what = f"{part} {name} {there} of {called(spec, place)}"
                 warnings.append(f"{what} become {format_quantity(amount)}, by {stated.cause}")
-    for effect in given:
-        spec = granted(spec, effect)
-    return Shares(spec, tuple(given), tuple(problems), tuple(warnings))
+    return Shares(all_granted(spec, place, given), tuple(given), tuple(problems), tuple(warnings))
 
 
 def states(stated: Stated, given: SetResources) -> bool:
@@ -145,7 +141,7 @@ def no_container(stated: Stated, spec: PodSpec) -> Problem:
 
 
 def _names(resources: Resources) -> list[str]:
-    return sorted({name for part in PARTS for name in getattr(resources, part) or {}})
+    return sorted({*(resources.requests or ()), *(resources.limits or ())})
 
 
 def _amount(stated: Stated, name: str, place: Place) -> SetResources:
