@@ -153,6 +153,17 @@ def test_an_element_that_gets_default_requests_is_read_again(readings: list[Any]
     check_readings(pod(requests=SMALL), cluster(nodes(1, cpu=1500)), policy, readings, known=False)
 
 
+def test_an_element_that_states_no_amounts_gets_the_same_default_without_another_reading(readings: list[Any]) -> None:
+    policy = Policy(element_requests=Resources({"cpu": "2"}))
+    check_readings(pod('hostExlocation("t")'), cluster(nodes(1, cpu=1500)), policy, readings, known=True)
+
+
+def test_an_element_with_pod_level_resources_is_read_again(readings: list[Any]) -> None:
+    policy = Policy(element_requests=Resources({"cpu": "2"}))
+    source = pod('hostExlocation("t")', resources={"requests": {"cpu": "2"}})
+    check_readings(source, cluster(nodes(1, cpu=1500)), policy, readings, known=False)
+
+
 def test_a_pod_whose_requests_a_limit_range_bounds_is_read_again(readings: list[Any]) -> None:
     bounded = having(cluster(nodes(2)), limits(min={"cpu": "500m"}))
     check_readings(pod(requests=SMALL), bounded, Policy(), readings, known=False)
