@@ -114,7 +114,8 @@ def _decided(pod: Pod, asked: tuple[Ask, tuple[Problem, ...]], world: World, cou
 def _judged(pod: Pod, ask: Ask, parsed: Parsed, verdict: Verdict, world: World, count: int | None) -> Decision:
     """The decision about a pod whose constraints were all parsed without problems."""
     constraints = parsed.constraints
-    effects, unmet = effects_of(constraints, world), tuple[str, ...]()
+    effects = effects_of(constraints, world)
+    unmet: tuple[str, ...] = ()
     refusal = None
     new = None
     if not verdict.candidates:
@@ -143,7 +144,7 @@ def _judged(pod: Pod, ask: Ask, parsed: Parsed, verdict: Verdict, world: World, 
     if wrong:
         return Decision(ask, wrong, verdict, warnings=ask.warnings)
     doubts = () if refusal else verdict.disappointed()
-    depends = count is None and not refusal and first_of_group(constraints) is not None and made_in_numbers(ask)
+    depends = count is None and not refusal and made_in_numbers(ask) and first_of_group(constraints) is not None
     warnings = (*ask.warnings, *parsed.warnings, *unmet, *doubts)
     decision = Decision(ask, (), verdict, refusal, additions, warnings, depends)
     if refusal and new:

@@ -229,11 +229,14 @@ def foreign_labels(labels: Mapping[str, str], effects: Iterable[Effect]) -> list
     Such labels, written by hand, would change where the job's other pods can run. Isolation labels are left out: which
     of these a pod has depends on the job's other pods at the time it was created.
     """
+    written = [key for key in labels if key == keys.WORKER or key.startswith((keys.COLOCATION, keys.EXLOCATION))]
+    if not written:
+        return []
     ours = {effect.key for effect in effects if isinstance(effect, AddLabel)}
     return [
         Problem(f"metadata.labels[{key}]", f"only the webhook writes this label; {_INSTEAD.get(key, _NAMED)} instead")
-        for key in labels
-        if (key == keys.WORKER or key.startswith((keys.COLOCATION, keys.EXLOCATION))) and key not in ours
+        for key in written
+        if key not in ours
     ]
 
 
@@ -278,8 +281,13 @@ def amounts(
         _write(requests, effect, effect.requests, own.requests)
         if effect.limits is not None:
             _write(limits, effect, effect.limits, own.limits)
-    every = (ContainerAmounts(place, *parts, _absent((), claims.get(place, ()))) for place, parts in wanted.items())
-    return tuple(one for one in every if one.requests or one.limits or one.claims)
+    return tuple(
+        [
+            ContainerAmounts(place, requests, limits, _absent((), claims.get(place, ())))
+            for place, (requests, limits) in wanted.items()
+            if requests or limits or place in claims
+        ]
+    )
 
 
 def _write(part: dict[str, str], effect: SetResources, amount: int, own: Mapping[str, Amount] | None) -> None:

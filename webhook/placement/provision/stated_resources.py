@@ -80,7 +80,8 @@ def _lacking(spec: PodSpec, place: Place, default: Resources) -> Resources | Non
     A request that equals the default counts as the default: an earlier review of the pod may have written it.
     """
     own = resources_at(spec, place)
-    limits, amounts = own.limits or {}, dict[str, Amount]()
+    limits = own.limits or {}
+    amounts: dict[str, Amount] = {}
     for name, amount in (default.requests or {}).items():
         there = (own.requests or {}).get(name)
         if name not in limits if there is None else parse_quantity(there) == parse_quantity(amount):
