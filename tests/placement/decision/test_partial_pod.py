@@ -109,12 +109,12 @@ KNOWN: dict[str, tuple[Json, bool]] = {
 
 
 def test_a_refusal_of_four_clauses_takes_few_calls() -> None:
-    """An admitted pod takes some 350."""
+    """An admitted pod takes some 300."""
     labelled = [node(f"node-{at}", labels={"disk": "hdd", "zone": "ab"[at % 2]}) for at in range(100)]
     wanted = typed(pod('hostExlocation("t")', requests=SMALL, nodeSelector={"disk": "ssd", "zone": "a"}))
     inventory = cluster(labelled)
     assert decide(wanted, "default", World(inventory, Policy())).refusal
-    assert calls(lambda: decide(wanted, "default", World(inventory, Policy()))) < 800
+    assert calls(lambda: decide(wanted, "default", World(inventory, Policy()))) < 700
 
 
 @pytest.fixture

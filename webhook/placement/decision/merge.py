@@ -178,7 +178,7 @@ def merge(pod: Pod, effects: Iterable[Effect]) -> tuple[Additions, tuple[Problem
     nodes = (affinity.node_affinity if affinity else None) or _NO_NODES
     edits, terms, problems = conjoin(required_terms(spec) or (), asked.required) if asked.required else ((), (), ())
     labels = (pod.metadata.labels if pod.metadata else None) or {}
-    added, conflicts = _labels(labels, asked.labels) if asked.labels else ({}, ())
+    added, contradicted = _labels(labels, asked.labels) if asked.labels else ({}, ())
     additions = Additions(
         labels=added,
         node_name="" if spec.node_name else asked.bound,
@@ -192,7 +192,15 @@ def merge(pod: Pod, effects: Iterable[Effect]) -> tuple[Additions, tuple[Problem
         resources=amounts(spec, asked.resources, asked.used) if asked.resources or asked.used else (),
         claims=_absent(spec.resource_claims, [effect.claim for effect in asked.used]) if asked.used else (),
     )
-    return additions, (*problems, *conflicts)
+    return additions, (*problems, *contradicted)
+
+
+def conflicts(pod: Pod, effects: Iterable[Effect]) -> tuple[Problem, ...]:
+    """A problem for everything in the pod that contradicts an effect: those of :func:`merge`, for a refused pod."""
+    asked = _Sorted(effects)
+    problems = conjoin(required_terms(pod.spec or _NO_SPEC) or (), asked.required)[2] if asked.required else ()
+    labels = (pod.metadata.labels if pod.metadata else None) or {}
+    return (*problems, *(_labels(labels, asked.labels)[1] if asked.labels else ()))
 
 
 @functools.lru_cache(_KEPT)
