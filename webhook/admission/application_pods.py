@@ -41,9 +41,10 @@ def with_owners(answer: Answer, review: Review, policy: Policy, resume: Callable
     ``resume`` judges such a pod. Nothing is asked about a pod without an owner, nor about the pod of a user who
     is neither an operator nor a ServiceAccount of the pod's namespace.
     """
+    if not policy.reviewed or policy.unsatisfiable_pods != "wait":
+        return answer
     user = review.user.username
-    own = user.startswith(f"{_ACCOUNTS}{review.namespace}:")
-    if not policy.reviewed or policy.unsatisfiable_pods != "wait" or not (own or user in policy.operator_accounts):
+    if user not in policy.operator_accounts and not user.startswith(f"{_ACCOUNTS}{review.namespace}:"):
         return answer
     stated = _POD.decode(review.object).metadata.owner_references or ()
     owners = tuple(filter(can_exist, stated[:OWNERS]))

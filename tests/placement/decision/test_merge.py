@@ -6,7 +6,7 @@ import pytest
 
 from tests.builders import pod, typed
 from webhook.placement.constraints.pods import pod_terms
-from webhook.placement.decision.merge import Additions, PodTerms, foreign_labels, merge
+from webhook.placement.decision.merge import Additions, PodTerms, conflicts, foreign_labels, merge
 from webhook.placement.kube.pod import NodeTerm, Pod, PreferredNodeTerm, Requirement, Toleration, WeightedPodTerm
 from webhook.placement.provision.effects import (
     AddLabel,
@@ -180,3 +180,19 @@ def test_the_annotation_of_a_pod_that_needs_nothing_is_empty() -> None:
 )
 def test_requirements_that_are_missing_are_named(name: str, expected: tuple[str, ...]) -> None:
     assert merge(bare(), [EFFECTS[name][0]])[0].missing == expected
+
+
+MANY = RequireNodes("c", (A,) * 40)
+CONTRARY: dict[str, tuple[Pod, list[Effect], int]] = {
+    "nothing": (typed(pod()), [], 0),
+    "a pod without metadata and spec": (Pod(), [AddLabel("c", "k", "v"), RequireNodes("c", (A,))], 0),
+    "another label": (typed(pod(labels={"k": "w"})), [AddLabel("c", "k", "v")], 1),
+    "too many terms": (typed(pod()), [MANY, MANY], 1),
+    "both": (typed(pod(labels={"k": "w"})), [MANY, AddLabel("c", "k", "v"), MANY], 2),
+}
+
+
+@pytest.mark.parametrize(("found", "effects", "count"), CONTRARY.values(), ids=CONTRARY)
+def test_the_conflicts_of_a_pod_are_those_that_merging_it_finds(found: Pod, effects: list[Effect], count: int) -> None:
+    assert conflicts(found, effects) == merge(found, effects)[1]
+    assert len(conflicts(found, effects)) == count

@@ -109,12 +109,12 @@ KNOWN: dict[str, tuple[Json, bool]] = {
 
 
 def test_a_refusal_of_four_clauses_takes_few_calls() -> None:
-    """An admitted pod takes some 350."""
+    """An admitted pod takes some 300."""
     labelled = [node(f"node-{at}", labels={"disk": "hdd", "zone": "ab"[at % 2]}) for at in range(100)]
     wanted = typed(pod('hostExlocation("t")', requests=SMALL, nodeSelector={"disk": "ssd", "zone": "a"}))
     inventory = cluster(labelled)
     assert decide(wanted, "default", World(inventory, Policy())).refusal
-    assert calls(lambda: decide(wanted, "default", World(inventory, Policy()))) < 800
+    assert calls(lambda: decide(wanted, "default", World(inventory, Policy()))) < 700
 
 
 @pytest.fixture
@@ -151,6 +151,17 @@ def check_readings(source: Json, inventory: Inventory, policy: Policy, readings:
 def test_an_element_that_gets_default_requests_is_read_again(readings: list[Any]) -> None:
     policy = Policy(element_requests=Resources({"cpu": "2"}))
     check_readings(pod(requests=SMALL), cluster(nodes(1, cpu=1500)), policy, readings, known=False)
+
+
+def test_an_element_that_states_no_amounts_gets_the_same_default_without_another_reading(readings: list[Any]) -> None:
+    policy = Policy(element_requests=Resources({"cpu": "2"}))
+    check_readings(pod('hostExlocation("t")'), cluster(nodes(1, cpu=1500)), policy, readings, known=True)
+
+
+def test_an_element_with_pod_level_resources_is_read_again(readings: list[Any]) -> None:
+    policy = Policy(element_requests=Resources({"cpu": "2"}))
+    source = pod('hostExlocation("t")', resources={"requests": {"cpu": "2"}})
+    check_readings(source, cluster(nodes(1, cpu=1500)), policy, readings, known=False)
 
 
 def test_a_pod_whose_requests_a_limit_range_bounds_is_read_again(readings: list[Any]) -> None:

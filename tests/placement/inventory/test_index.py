@@ -1,5 +1,7 @@
 """The nodes, indexed by label, taint and address."""
 
+from collections.abc import Callable
+
 import pytest
 
 from tests.builders import node
@@ -209,3 +211,37 @@ def test_domains_are_kept_until_a_node_changes_but_not_of_all_keys_there_are() -
 
 def test_no_nodes_are_in_no_domains() -> None:
     assert index().domains_of("zone").count == 0
+
+
+NOT_READY = Taint("node.kubernetes.io/not-ready", "", "NoSchedule")
+
+
+def test_the_recovered_view_is_kept_until_a_node_changes() -> None:
+    found = index(node("a", taints=[NOT_READY]), node("b"))
+    assert found.recovered() is found.recovered()
+
+
+CHANGES: dict[str, Callable[[NodeIndex], object]] = {
+    "a new node": lambda found: found.put(node("c")),
+    "a changed node": lambda found: found.put(node("b", labels={"zone": "1"}, taints=[INFRA])),
+    "a node that is gone": lambda found: found.drop("b"),
+    "the node of a pod that came first": lambda found: found.reserve("c"),
+    "a node of which pods were left": lambda found: (found.reserve("c"), found.release(found.slot_of["c"])),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_the_recovered_view_is_that_of_a_new_index(change: Callable[[NodeIndex], object]) -> None:
+    found = index(node("a", taints=[NOT_READY]), node("b"))
+    before = found.recovered()
+    assert before is not None
+    before.kept_away(), before.ranks()
+    change(found)
+    fresh = index(node("a", taints=[NOT_READY]), node("b"))
+    change(fresh)
+    after, expected = found.recovered(), fresh.recovered()
+    assert after is not None
+    assert expected is not None
+    assert (after.everything, after.own_hostname) == (expected.everything, expected.own_hostname)
+    assert after.kept_away() == expected.kept_away()
+    assert after.ranks().tolist() == expected.ranks().tolist()

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.placement.decision.merge import NOTHING, Additions, foreign_labels, merge
+from webhook.placement.decision.merge import NOTHING, Additions, conflicts, foreign_labels, merge
 from webhook.placement.decision.optional_hardware import granted_hardware
 from webhook.placement.decision.refusal.partial_pod import PartialPods
 from webhook.placement.decision.refusal.pod_refusal import refuse
@@ -114,12 +114,17 @@ def _decided(pod: Pod, asked: tuple[Ask, tuple[Problem, ...]], world: World, cou
 def _judged(pod: Pod, ask: Ask, parsed: Parsed, verdict: Verdict, world: World, count: int | None) -> Decision:
     """The decision about a pod whose constraints were all parsed without problems."""
     constraints = parsed.constraints
-    effects, unmet = effects_of(constraints, world), tuple[str, ...]()
+    effects = effects_of(constraints, world)
+    unmet: tuple[str, ...] = ()
     refusal = None
     new = None
     if not verdict.candidates:
         # What refuses the pod whatever is changed comes first: no fix would help. It could drop a node name.
-        if wrong := (*_contrary(pod, ask, effects)[1], *refuse_tolerations(ask, constraints, world, named=False)):
+        if wrong := (
+            *conflicts(pod, effects),
+            *foreign_labels(ask.labels, effects),
+            *refuse_tolerations(ask, constraints, world, named=False),
+        ):
             return Decision(ask, wrong, verdict, warnings=ask.warnings)
         refusal = refuse(verdict, ask, world, PartialPods(pod, ask, verdict.hard, world))
         if world.policy.scale_up != "off" and refusal.fault is Fault.FORBIDDEN and not ask.elastic:
@@ -139,11 +144,11 @@ def _judged(pod: Pod, ask: Ask, parsed: Parsed, verdict: Verdict, world: World, 
         granted = granted_hardware(ask, verdict.candidates, world)
         effects, unmet = [*_less(effects, granted.given), *granted.given], tuple(granted.warnings)
         verdict = verdict.granting(granted.rooms)
-    additions, wrong = _contrary(pod, ask, effects)
-    if wrong:
+    additions, contradicted = merge(pod, effects)
+    if wrong := (*contradicted, *foreign_labels(ask.labels, effects)):
         return Decision(ask, wrong, verdict, warnings=ask.warnings)
     doubts = () if refusal else verdict.disappointed()
-    depends = count is None and not refusal and first_of_group(constraints) is not None and made_in_numbers(ask)
+    depends = count is None and not refusal and made_in_numbers(ask) and first_of_group(constraints) is not None
     warnings = (*ask.warnings, *parsed.warnings, *unmet, *doubts)
     decision = Decision(ask, (), verdict, refusal, additions, warnings, depends)
     if refusal and new:
@@ -189,9 +194,3 @@ def forged_seal(pod: Pod) -> Iterator[Problem]:
             f"metadata.labels[{keys.SEAL}]",
             "only the webhook writes this label; leave it out, or copy the annotations of its pod as well",
         )
-
-
-def _contrary(pod: Pod, ask: Ask, effects: Sequence[Effect]) -> tuple[Additions, tuple[Problem, ...]]:
-    """What the effects add to the pod, and a problem for everything in the pod that contradicts them."""
-    additions, conflicts = merge(pod, effects)
-    return additions, (*conflicts, *foreign_labels(ask.labels, effects))

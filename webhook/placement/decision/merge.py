@@ -178,7 +178,7 @@ def merge(pod: Pod, effects: Iterable[Effect]) -> tuple[Additions, tuple[Problem
     nodes = (affinity.node_affinity if affinity else None) or _NO_NODES
     edits, terms, problems = conjoin(required_terms(spec) or (), asked.required) if asked.required else ((), (), ())
     labels = (pod.metadata.labels if pod.metadata else None) or {}
-    added, conflicts = _labels(labels, asked.labels) if asked.labels else ({}, ())
+    added, contradicted = _labels(labels, asked.labels) if asked.labels else ({}, ())
     additions = Additions(
         labels=added,
         node_name="" if spec.node_name else asked.bound,
@@ -192,7 +192,15 @@ def merge(pod: Pod, effects: Iterable[Effect]) -> tuple[Additions, tuple[Problem
         resources=amounts(spec, asked.resources, asked.used) if asked.resources or asked.used else (),
         claims=_absent(spec.resource_claims, [effect.claim for effect in asked.used]) if asked.used else (),
     )
-    return additions, (*problems, *conflicts)
+    return additions, (*problems, *contradicted)
+
+
+def conflicts(pod: Pod, effects: Iterable[Effect]) -> tuple[Problem, ...]:
+    """A problem for everything in the pod that contradicts an effect: those of :func:`merge`, for a refused pod."""
+    asked = _Sorted(effects)
+    problems = conjoin(required_terms(pod.spec or _NO_SPEC) or (), asked.required)[2] if asked.required else ()
+    labels = (pod.metadata.labels if pod.metadata else None) or {}
+    return (*problems, *(_labels(labels, asked.labels)[1] if asked.labels else ()))
 
 
 @functools.lru_cache(_KEPT)
@@ -229,11 +237,14 @@ def foreign_labels(labels: Mapping[str, str], effects: Iterable[Effect]) -> list
     Such labels, written by hand, would change where the job's other pods can run. Isolation labels are left out: which
     of these a pod has depends on the job's other pods at the time it was created.
     """
+    written = [key for key in labels if key == keys.WORKER or key.startswith((keys.COLOCATION, keys.EXLOCATION))]
+    if not written:
+        return []
     ours = {effect.key for effect in effects if isinstance(effect, AddLabel)}
     return [
         Problem(f"metadata.labels[{key}]", f"only the webhook writes this label; {_INSTEAD.get(key, _NAMED)} instead")
-        for key in labels
-        if (key == keys.WORKER or key.startswith((keys.COLOCATION, keys.EXLOCATION))) and key not in ours
+        for key in written
+        if key not in ours
     ]
 
 
@@ -278,8 +289,13 @@ def amounts(
         _write(requests, effect, effect.requests, own.requests)
         if effect.limits is not None:
             _write(limits, effect, effect.limits, own.limits)
-    every = (ContainerAmounts(place, *parts, _absent((), claims.get(place, ()))) for place, parts in wanted.items())
-    return tuple(one for one in every if one.requests or one.limits or one.claims)
+    return tuple(
+        [
+            ContainerAmounts(place, requests, limits, _absent((), claims.get(place, ())))
+            for place, (requests, limits) in wanted.items()
+            if requests or limits or place in claims
+        ]
+    )
 
 
 def _write(part: dict[str, str], effect: SetResources, amount: int, own: Mapping[str, Amount] | None) -> None:

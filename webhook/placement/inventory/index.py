@@ -95,8 +95,8 @@ class NodeIndex:
     """
 
     __slots__ = (
-        "_free", "_kept_away", "_numbers", "_ranks", "_shared", "_topology", "addresses", "capacity", "everything",
-        "has", "labels", "names", "nodes", "own_hostname", "slot_of", "tainted", "taints", "version",
+        "_free", "_kept_away", "_numbers", "_ranks", "_recovered", "_shared", "_topology", "addresses", "capacity",
+        "everything", "has", "labels", "names", "nodes", "own_hostname", "slot_of", "tainted", "taints", "version",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -118,6 +118,8 @@ class NodeIndex:
         self._numbers = Numbers()
         self._ranks: npt.NDArray[np.int64] | None = None
         self._kept_away: Bits | None = None
+        self._recovered: NodeIndex | None = None
+        """The view of :meth:`recovered`, until the next change of a node or a slot."""
         self._shared: tuple[str, ...] | None = None
 
     def put(self, node: Node) -> None:
@@ -127,6 +129,7 @@ class NodeIndex:
         if old == node:
             return
         self.version += 1
+        self._recovered = None
         self._topology.forget()
         self.nodes[slot] = node
         self.everything |= 1 << slot
@@ -142,6 +145,7 @@ class NodeIndex:
         if old is None:
             return
         self.version += 1
+        self._recovered = None
         self._topology.forget()
         slot = self.slot_of[name]
         del self.nodes[slot]
@@ -159,7 +163,7 @@ class NodeIndex:
             slot = self._free.popleft() if len(self._free) > RESTING else len(self.names)
             self.slot_of[name] = slot
             self.names[slot] = name
-            self._ranks = None
+            self._ranks = self._recovered = None
         return slot
 
     def release(self, slot: int) -> None:
@@ -167,7 +171,7 @@ class NodeIndex:
         if slot not in self.nodes and not self.capacity.used("pods", slot):
             self._free.append(slot)
             del self.slot_of[self.names[slot]]
-            self._ranks = None
+            self._ranks = self._recovered = None
 
     def get(self, name: str) -> Node | None:
         """The node with that name; ``None`` if it does not exist."""
@@ -223,7 +227,11 @@ class NodeIndex:
 
         Callers must not change the view, and must not use it after the next change of a node.
         """
-        return None if PASSING.keys().isdisjoint(self.tainted) else self._without_taints(PASSING)
+        if PASSING.keys().isdisjoint(self.tainted):
+            return None
+        if self._recovered is None:
+            self._recovered = self._without_taints(PASSING)
+        return self._recovered
 
     def vacated(self) -> "NodeIndex":
         """A view of the index with all room free, without cordons and the taints that go away by themselves.
@@ -238,7 +246,7 @@ class NodeIndex:
         index = copy.copy(self)
         index.taints = {key: taints for key, taints in self.taints.items() if key not in keys}
         index.tainted = {key: nodes for key, nodes in self.tainted.items() if key not in keys}
-        index._kept_away = None  # noqa: SLF001 -- of the same class
+        index._kept_away = index._recovered = None  # noqa: SLF001 -- of the same class
         return index
 
     def ranks(self) -> npt.NDArray[np.int64]:

@@ -61,6 +61,7 @@ def whole(nano: int) -> int:
     return _scaled(nano, NANO)
 
 
+@functools.lru_cache(maxsize=4096)
 def format_quantity(nano: int) -> str:
     """The shortest text that parses back to the same amount: ``1500m``, ``800M``, ``64Gi``, ``0``.
 

@@ -138,7 +138,8 @@ def _override(total: Nanos, resources: Resources, invalid: list[Invalid]) -> Non
 
 def _asked(resources: Resources, containers: str, place: int, invalid: list[Invalid]) -> Nanos:
     """The requests of the container at that place; a resource with only a limit requests that limit."""
-    requests, wrong = resources.requests, list[Invalid]()
+    requests = resources.requests
+    wrong: list[Invalid] = []
     asked = _parsed(requests, "requests", wrong) if requests else {}
     if resources.limits:
         limits = resources.limits

@@ -3,7 +3,7 @@
 Amounts are in billionths of a unit.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from webhook.placement.annotations.hardware import Hardware, by_weight
@@ -60,8 +60,14 @@ def clause_of(given: SetResources) -> Clause:
 
 def granted(spec: PodSpec, given: SetResources) -> PodSpec:
     """The pod's spec once the container has that amount."""
-    limits: dict[str, Amount] = {} if given.limits is None else {given.resource: format_quantity(given.limits)}
-    return asking(spec, given.place, {given.resource: format_quantity(given.requests)}, limits)
+    return all_granted(spec, given.place, (given,))
+
+
+def all_granted(spec: PodSpec, place: Place, given: Sequence[SetResources]) -> PodSpec:
+    """The pod's spec once the container at ``place`` has all of these amounts, which are its own."""
+    requests: dict[str, Amount] = {one.resource: format_quantity(one.requests) for one in given}
+    limits: dict[str, Amount] = {one.resource: format_quantity(one.limits) for one in given if one.limits is not None}
+    return asking(spec, place, requests, limits)
 
 
 class Grants:

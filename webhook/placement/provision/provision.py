@@ -106,6 +106,16 @@ def provide(
     )  # fmt: skip
 
 
+def provide_stated(spec: PodSpec, annotations: Mapping[str, str], stated: Stated) -> Provision:
+    """Give the worker what is ``stated``, in a pod that asks for neither hardware nor CPU binding."""
+    place = worker(spec, annotations)
+    if isinstance(place, Problem):
+        return Provision(spec, problems=_nowhere(stated, spec))
+    given = shares(stated, spec, place, (), bound=False)
+    problems = (*given.problems, *broken(given.spec, given.given))
+    return Provision(given.spec, stated=given.given, problems=problems, warnings=given.warnings)
+
+
 class GivenAmounts(Struct, frozen=True):
     """The amounts that a pod's containers are given, and ``spec``: the pod's spec once its containers have them.
 
@@ -153,10 +163,14 @@ def _stated_too(hardware: Hardware, stated: Stated, spec: PodSpec, place: Place)
 def _shares(stated: Stated, grants: Grants, place: Place | Problem, *, bound: bool) -> Shares:
     """What the worker gets of the stated resources; a problem if the pod has no worker."""
     if isinstance(place, Problem):
-        nowhere = stated.problems or (no_container(stated, grants.spec),)
-        return Shares(grants.spec, problems=nowhere) if stated.firm else NO_SHARES
+        return Shares(grants.spec, problems=_nowhere(stated, grants.spec))
     given_resources = {given.resource for given in grants.given if given.place == place}
     return shares(stated, grants.spec, place, given_resources, bound=bound)
+
+
+def _nowhere(stated: Stated, spec: PodSpec) -> tuple[Problem, ...]:
+    """Why nothing can be given to a pod that has no worker; only what is ``firm`` must be given."""
+    return (stated.problems or (no_container(stated, spec),)) if stated.firm else ()
 
 
 def _binding(

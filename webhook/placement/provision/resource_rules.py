@@ -6,7 +6,7 @@ validation, and the defaults of ``pkg/apis/core/v1/defaults.go``, which are set 
 before it is validated. Amounts are in billionths of a unit.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -39,22 +39,22 @@ def completed(spec: PodSpec) -> PodSpec:
     return replace(spec, resources=Resources(least | requests, most))
 
 
-def broken(spec: PodSpec, given: Iterable[SetResources]) -> Iterator[Problem]:
+def broken(spec: PodSpec, given: Sequence[SetResources]) -> Iterator[Problem]:
     """A problem for each rule that the pod breaks because of these amounts, which ``spec`` includes."""
-    by_resource: dict[str, list[SetResources]] = {}
     for grant in given:
-        by_resource.setdefault(grant.resource, []).append(grant)
-        yield from _bare_huge_pages(spec, grant)
+        if page_size(grant.resource):
+            yield from _bare_huge_pages(spec, grant)
     if spec.resources is not None:
+        by_resource: dict[str, list[SetResources]] = {}
+        for grant in given:
+            by_resource.setdefault(grant.resource, []).append(grant)
         totals = container_requests(spec)
         for resource, grants in by_resource.items():
             yield from _beyond(spec, spec.resources, grants, totals[resource])
 
 
 def _bare_huge_pages(spec: PodSpec, grant: SetResources) -> Iterator[Problem]:
-    """A problem if the container gets huge pages and asks for neither cpu nor memory."""
-    if not page_size(grant.resource):
-        return
+    """A problem if the container, which gets huge pages, asks for neither cpu nor memory."""
     own = resources_at(spec, grant.place)
     named = (own.requests or {}).keys() | (own.limits or {}).keys()
     if named.isdisjoint({CPU, MEMORY}):

@@ -3,6 +3,7 @@
 ``docs/jobs.md`` (resources) has the rules. Amounts are in billionths of a unit.
 """
 
+import functools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -13,13 +14,16 @@ from webhook.placement.kube.containers import Place, called, listed, resources_a
 from webhook.placement.kube.pod import Amount, PodSpec, Resources
 from webhook.placement.kube.quantity import format_quantity, parse_quantity
 from webhook.placement.objects.jobs.job_model import JobModel
-from webhook.placement.objects.jobs.job_resources import PARTS, problems_of_resources
+from webhook.placement.objects.jobs.job_resources import problems_of_resources
 from webhook.placement.provision.effects import SetResources
-from webhook.placement.provision.grants import BINDING, granted
+from webhook.placement.provision.grants import BINDING, all_granted
 from webhook.placement.provision.worker import worker
 from webhook.placement.text import keys
 from webhook.placement.text.clause import Clause, Source
 from webhook.placement.text.problem import Problem, quote
+
+_KEPT: Final = 1024
+"""Cached amounts: more than a cluster has processing elements with resources of their own at work at a time."""
 
 DEFAULT_CAUSE: Final = "default of processing elements"
 
@@ -80,7 +84,8 @@ def _lacking(spec: PodSpec, place: Place, default: Resources) -> Resources | Non
     A request that equals the default counts as the default: an earlier review of the pod may have written it.
     """
     own = resources_at(spec, place)
-    limits, amounts = own.limits or {}, dict[str, Amount]()
+    limits = own.limits or {}
+    amounts: dict[str, Amount] = {}
     for name, amount in (default.requests or {}).items():
         there = (own.requests or {}).get(name)
         if name not in limits if there is None else parse_quantity(there) == parse_quantity(amount):
@@ -107,14 +112,14 @@ def shares(stated: Stated, spec: PodSpec, place: Place, given_resources: Collect
     Amounts of resources that are in ``given_resources`` are left out: hardware requirements come first. ``bound`` tells
     that the pod asks for CPU binding: then an amount of the container's own that differs is a problem, else a warning.
     """
-    own, given = resources_at(spec, place), []
+    own = resources_at(spec, place)
+    given = _amounts(stated, place)
+    if given_resources:
+        given = tuple(effect for effect in given if effect.resource not in given_resources)
     problems = [*stated.problems]
     warnings: list[str] = []
-    for name in _names(stated.resources):
-        if name in given_resources:
-            continue
-        effect = _amount(stated, name, place)
-        given.append(effect)
+    for effect in given if own.requests or own.limits else ():
+        name = effect.resource
         for part, there, amount in _differing(own, effect):
             path = f"{place.path}.resources.{part}[{name}]"
             if amount is None:
@@ -127,16 +132,13 @@ def shares(stated: Stated, spec: PodSpec, place: Place, given_resources: Collect
             else:
                 what = f"{part} {name} {there} of {called(spec, place)}"
                 warnings.append(f"{what} become {format_quantity(amount)}, by {stated.cause}")
-    for effect in given:
-        spec = granted(spec, effect)
-    return Shares(spec, tuple(given), tuple(problems), tuple(warnings))
+    return Shares(all_granted(spec, place, given), given, tuple(problems), tuple(warnings))
 
 
 def states(stated: Stated, given: SetResources) -> bool:
     """Whether that amount of a resource is stated, with that limit."""
-    named = given.resource in _names(stated.resources)
-    own = _amount(stated, given.resource, given.place) if named else None
-    return own is not None and (own.requests, own.limits) == (given.requests, given.limits)
+    amounts = (given.resource, given.requests, given.limits)
+    return amounts in [(own.resource, own.requests, own.limits) for own in _amounts(stated, given.place)]
 
 
 def no_container(stated: Stated, spec: PodSpec) -> Problem:
@@ -144,20 +146,32 @@ def no_container(stated: Stated, spec: PodSpec) -> Problem:
     return Problem(annotation(keys.CONTAINER), f"must name the container that gets the {stated.cause}: {listed(spec)}")
 
 
-def _names(resources: Resources) -> list[str]:
-    return sorted({name for part in PARTS for name in getattr(resources, part) or {}})
+_Items = tuple[tuple[str, Amount], ...]
+"""Amounts by resource name, as a value that results can be kept by."""
 
 
-def _amount(stated: Stated, name: str, place: Place) -> SetResources:
-    """Request and limit of one resource; the request is the limit where none is stated."""
-    limit = _parsed(stated.resources.limits, name)
-    request = _parsed(stated.resources.requests, name)
-    amount = limit if request is None else request
-    return SetResources(stated.cause, place, name, amount or 0, limit, firm=stated.firm)
+def _amounts(stated: Stated, place: Place) -> tuple[SetResources, ...]:
+    """The amounts for the container at ``place``, in the order of their names."""
+    requests, limits = stated.resources.requests or {}, stated.resources.limits or {}
+    return _kept_amounts(tuple(requests.items()), tuple(limits.items()), stated.cause, place, firm=stated.firm)
 
 
-def _parsed(part: Mapping[str, Amount] | None, name: str) -> int | None:
-    amount = (part or {}).get(name)
+@functools.lru_cache(_KEPT)
+def _kept_amounts(
+    requests: _Items, limits: _Items, cause: str, place: Place, *, firm: bool
+) -> tuple[SetResources, ...]:
+    """Request and limit of each resource; the request is the limit where none is stated."""
+    asked, most = dict(requests), dict(limits)
+    amounts = []
+    for name in sorted({*asked, *most}):
+        request, limit = _parsed(asked, name), _parsed(most, name)
+        amount = limit if request is None else request
+        amounts.append(SetResources(cause, place, name, amount or 0, limit, firm=firm))
+    return tuple(amounts)
+
+
+def _parsed(part: Mapping[str, Amount], name: str) -> int | None:
+    amount = part.get(name)
     return None if amount is None else parse_quantity(amount)
 
 

@@ -21,7 +21,7 @@ from webhook.placement.objects.pool import Pool
 from webhook.placement.pod_defaults.completed_pod import CompletedPod
 from webhook.placement.pod_defaults.priority_class import NEVER
 from webhook.placement.provision.intended_hardware import intended
-from webhook.placement.provision.provision import BARE, Provision, provide
+from webhook.placement.provision.provision import BARE, Provision, provide, provide_stated
 from webhook.placement.provision.stated_resources import stated_for
 from webhook.placement.request import pod_text
 from webhook.placement.request.annotated_pod import AnnotatedPod, annotated
@@ -193,8 +193,8 @@ def _provided(pod: Pod, namespace: str, world: World, said: AnnotatedPod, droppe
     if said.pe:
         model = world.inventory.jobs.get((namespace, said.job))
         stated = stated_for(spec, annotations, said.pe, model, world.policy.element_requests, dropped)
-    if stated is None and _EQUIPMENT.isdisjoint(annotations) and namespace not in intents.enabled:
-        return BARE
+    if _EQUIPMENT.isdisjoint(annotations) and namespace not in intents.enabled:
+        return provide_stated(spec, annotations, stated) if stated else BARE
     hardware: tuple[Hardware, ...] = ()
     problems: tuple[Problem, ...] = ()
     written, named = annotations.get(keys.HARDWARE), annotations.get(keys.INTENT)

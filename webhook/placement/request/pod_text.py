@@ -63,8 +63,11 @@ def pod_affinity(topology_key: str) -> Clause:
 
 def ports(spec: PodSpec) -> Clause | None:
     """The clause for the host ports of the pod; ``None`` if it takes none."""
-    numbers = tuple(sorted({port.number for port in host_ports(spec)}))
-    return Clause(Source.PORTS, numbers, f"hostPort {enumerated(numbers, _NAMED)}") if numbers else None
+    taken = {port.number for port in host_ports(spec)}
+    if not taken:
+        return None
+    numbers = tuple(sorted(taken))
+    return Clause(Source.PORTS, numbers, f"hostPort {enumerated(numbers, _NAMED)}")
 
 
 def without(pod: Pod, dropped: Collection[Clause], classes: DeviceClasses) -> Pod:

@@ -65,7 +65,7 @@ def escape(text: str) -> str:
 
     Text of users reaches terminals and logs, where escape sequences and line breaks must have no effect.
     """
-    return _UNPRINTABLE.sub(_escaped, text)
+    return text if text.isascii() and text.isprintable() else _UNPRINTABLE.sub(_escaped, text)
 
 
 def quote(text: str, limit: int = 80) -> str:
@@ -87,7 +87,7 @@ def enumerated(items: Sequence[_Item], most: int, show: Callable[[_Item], str] =
 
 def shorten(text: str, limit: int) -> str:
     """The text escaped, and cut to ``limit`` characters, the last of which are ``...`` then."""
-    shown = text if text.isascii() and text.isprintable() else escape(text)
+    shown = escape(text)
     return shown if len(shown) <= limit else f"{shown[: limit - 3]}..."
 
 

@@ -124,8 +124,10 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
     pinned = _pinned(ask, world)
     wanted = ask.requests[PODS]
     asked = {resource: amount for resource, amount in ask.requests.items() if resource != PODS}
-    stated, silent = ask.provision.stated, tuple[SetResources | UseClaim, ...](ask.provision.claims)
-    if not ask.provision.grants and not stated:
+    stated = ask.provision.stated
+    silent: tuple[SetResources | UseClaim, ...] = ask.provision.claims
+    if not ask.provision.grants and not (stated and stated[0].firm):
+        silent += stated
         place = Room(_ONE if wanted == 1 else {PODS: wanted}, pinned, grants=silent)
         return (Room(asked, pinned, added=_added(ask, asked)), place) if asked else (place,)
     rooms: list[Room] = []

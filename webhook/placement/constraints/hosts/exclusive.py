@@ -69,7 +69,8 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
         if pool.mode == "Exclusive":
             own += ((pool.namespace, pool.name),)
     # To create a DaemonSet with such a toleration takes a right, which is checked when the DaemonSet is submitted.
-    wrong = foreign_tolerations(ask.spec.tolerations or (), (*own, *ask.closed_pools))
+    tolerations = ask.spec.tolerations
+    wrong = foreign_tolerations(tolerations, (*own, *ask.closed_pools)) if tolerations else []
     if wrong and of_daemon_set(ask.references):
         wrong = []
     return (*wrong, NoForeignExclusiveHosts(own)) if world.inventory.pools.exclusive() else wrong

@@ -119,20 +119,21 @@ def isolation_label(operator: str) -> PodLabel:
 
 def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
     """The isolation of the pod itself, and that of the other processing elements of its job."""
-    clauses = ask.of(ClauseName.ISOLATION)
+    clauses = ask.by_name.get(ClauseName.ISOLATION)
     if not ask.job:
         return (pod_terms.needs_job(clauses[0]),) if clauses else ()
+    job_pods = world.job_pods(ask.namespace, ask.job)
+    model = world.inventory.jobs.get((ask.namespace, ask.job))
+    if not clauses:
+        isolated = job_pods.isolated or (model and model.isolated)
+        return _within(ask, world, (), job_pods, model) if isolated else ()
     operators = tuple(dict.fromkeys(clause.operator or ask.pe for clause in clauses))
     if not all(operators):
         message = (
             f"{clauses[0]} must say which operator it is for: label the pod {keys.PE}, or write operator: {clauses[0]}"
         )
         return (Problem(f"metadata.labels[{keys.PE}]", message),)
-    job_pods = world.job_pods(ask.namespace, ask.job)
-    model = world.inventory.jobs.get((ask.namespace, ask.job))
-    if operators or job_pods.isolated or (model and model.isolated):
-        return _within(ask, world, operators, job_pods, model)
-    return ()
+    return _within(ask, world, operators, job_pods, model)
 
 
 def _within(

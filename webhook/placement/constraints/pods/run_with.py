@@ -59,6 +59,10 @@ class SelectedPods(ConstraintDefaults, frozen=True, gc=False):
 
 def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:
     """One constraint for each selector, and a warning that a pod which is admitted may have to wait."""
+    return _selected(ask, world) if ask.mapping.pod_selections else ()
+
+
+def _selected(ask: Ask, world: World) -> Iterator[Constraint | str]:
     for selection in ask.mapping.pod_selections:
         yield unchecked(selection)
         yield SelectedPods(selection, selection.matches(ask.labels))

@@ -18,7 +18,8 @@ from webhook.placement.decision.refusal.relaxation import REFUSED
 from webhook.placement.decision.replica_fit import ReplicaFit
 from webhook.placement.decision.tolerated_hosts import may_open, refuse_tolerations
 from webhook.placement.decision.verdict import Judged, constraints_of, effects_of, judge, sorted_apart, spreads
-from webhook.placement.kube.pod import Pod
+from webhook.placement.kube.containers import NO_RESOURCES
+from webhook.placement.kube.pod import Pod, PodSpec
 from webhook.placement.kube.requests import lowered, pod_requests
 from webhook.placement.pod_defaults.completed_pod import CompletedPod
 from webhook.placement.provision.provision import BARE
@@ -30,6 +31,8 @@ from webhook.placement.text.clause import Clause, Source
 
 _OF_FINISHED_POD: Final = frozenset({Source.ANTI_AFFINITY, Source.SPREAD})
 """Sources of the constraints that read the pod with all that is added to it, so that each clause may change them."""
+
+_NO_SPEC: Final = PodSpec()
 
 
 class JudgedPod:
@@ -124,8 +127,13 @@ class PartialPods:
         return frozenset(tied if self._lowerable() else tied | self._requests)
 
     def _lowerable(self) -> bool:
-        """Whether lower requests change nothing else: no amounts that are given, no bounds, no pods to fit beside."""
+        """Whether lower requests change nothing else: no amounts that are given, no bounds, no pods to fit beside.
+
+        The requests of a pod that states none cannot be lower: it is given the same by default again.
+        """
         ask, pod = self._full.ask, self._pod
+        if not _states_amounts(pod.spec or _NO_SPEC):
+            return True
         filled = ask.provision is not BARE or (ask.pe and self._world.policy.element_requests.requests)
         if filled or (isinstance(pod, CompletedPod) and pod.plugins.ranges):
             return False
@@ -137,6 +145,8 @@ class PartialPods:
     @functools.cached_property
     def _lowered(self) -> tuple[JudgedPod, list[Clause | None]]:
         """The pod with the smallest requests, and its clauses: only the conditions on room are others."""
+        if not _states_amounts(self._pod.spec or _NO_SPEC):
+            return self._full, self._clauses
         ask = self._full.ask
         spec = lowered(ask.spec, whole=False)
         ask = replace(ask, spec=spec, requests=self._world.inventory.devices.classes.judged(pod_requests(spec)[0]))
@@ -162,6 +172,14 @@ def anew(pod: Pod, namespace: str, world: World, dropped: Collection[Clause]) ->
     if problems or more or orphans or any(refuse_tolerations(ask, kept, world, named=bool(verdict.candidates))):
         return None
     return JudgedPod(ask, verdict.hard, world)
+
+
+def _states_amounts(spec: PodSpec) -> bool:
+    """Whether the pod itself says how much of a resource it wants."""
+    if spec.resources is not None:  # even empty ones keep the default from its containers
+        return True
+    stated = [container.resources for container in (*(spec.containers or ()), *(spec.init_containers or ()))]
+    return any(own is not None and own != NO_RESOURCES for own in stated)
 
 
 def _separable(constraint: Constraint, *, named: bool) -> bool:
