@@ -31,7 +31,7 @@ from webhook.placement.jobs.refused_elements import (
 )
 from webhook.placement.jobs.whole_job import judged_or_recovered, worked_out
 from webhook.placement.kinds.application import ComponentPods, OperatorApplication
-from webhook.placement.kube.pod import Pod
+from webhook.placement.kube.pod import OperatorPod, Pod
 from webhook.placement.planning.group import Group, GroupAnswer
 from webhook.placement.planning.members import Member, kindred, member_of
 from webhook.placement.planning.mutual_avoidance import unplanned
@@ -88,7 +88,9 @@ def read_pods(application: OperatorApplication) -> ReadPods:
     problems = [*application.problems]
     for component in application.components:
         try:
-            pods.append(PodsToJudge(component, msgspec.convert(component.pod, Pod)))
+            pod = msgspec.convert(component.pod, Pod)
+            made = OperatorPod(pod.metadata, pod.spec, pod.status, component.added) if component.added else pod
+            pods.append(PodsToJudge(component, made))
         except msgspec.ValidationError as error:
             wrong = decoder_problem(error, component.pod)
             problems.append(replace(wrong, field=f"{component.field}.{wrong.field}"))

@@ -138,7 +138,7 @@ class PartialPods:
     def _lowered(self) -> tuple[JudgedPod, list[Clause | None]]:
         """The pod with the smallest requests, and its clauses: only the conditions on room are others."""
         ask = self._full.ask
-        spec = lowered(ask.spec, whole=False)
+        spec = lowered(ask.spec, whole=False, fixed=ask.fixed)
         ask = replace(ask, spec=spec, requests=self._world.inventory.devices.classes.judged(pod_requests(spec)[0]))
         fewer = judge(sorted_apart(rooms(ask, self._world)).constraints, self._world).hard
         old = [at for at, judged in enumerate(self._full.hard) if type(judged.constraint) is type(fewer[0].constraint)]
