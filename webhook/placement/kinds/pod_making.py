@@ -67,6 +67,8 @@ def _fields(fragments: FragmentedPodSpec, spec: Json, document: Json, at: int) -
             made["affinity"] = {**_object(made.get("affinity")), field: rules}
     if labels := _object(_value(fragments.node_selector_path, document, at)):
         made["nodeSelector"] = {**_object(spec.get("nodeSelector")), **labels}
+    if tolerations := _listed(_value(fragments.added_tolerations_path, document, at)):
+        made["tolerations"] = [*_listed(made.get("tolerations", spec.get("tolerations"))), *tolerations]
     return made
 
 
