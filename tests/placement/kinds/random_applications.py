@@ -41,7 +41,8 @@ class Machine:
 class Part:
     """``count`` equal pods: their clauses, cores, the disk that they select; ``apart`` from the time of all others.
 
-    One that is isolated has a ``name``, by which it is told from all others.
+    One that is isolated has a ``name``, by which it is told from all others. A container that the operator adds to each
+    takes ``least`` thousandths of a core.
     """
 
     count: int
@@ -50,6 +51,7 @@ class Part:
     disk: str
     apart: bool = False
     name: str = ""
+    least: int = 0
 
     @property
     def metadata(self) -> Json:
@@ -149,7 +151,8 @@ class Case:
                 avoids |= self._elements() - {own}
         sets = (frozenset(together), frozenset(marks), frozenset(avoids))
         return [
-            Member(f"{name}-{at}", frozenset(allowed), {"cpu": millicores(part.cpu)}, *sets) for at in range(part.count)
+            Member(f"{name}-{at}", frozenset(allowed), {"cpu": max(millicores(part.cpu), part.least)}, *sets)
+            for at in range(part.count)
         ]
 
 
@@ -231,6 +234,7 @@ def _times(part: Part, count: int) -> Part:
 
 def _ray(parts: tuple[Part, ...], chance: random.Random) -> Written:
     head, *workers = parts
+    workers = [replace(part, least=200) for part in workers]  # their init container waits for the head
     groups = [
         {"groupName": f"g{at}", "replicas": part.count, "minReplicas": part.count, "template": part.template()}
         for at, part in enumerate(workers)
@@ -285,24 +289,26 @@ def _leader_workers(parts: tuple[Part, ...], chance: random.Random) -> Written:
 
 
 def _roles(parts: tuple[Part, ...], chance: random.Random) -> Written:
-    """A role of leaders with workers, and one of leaders that are such workers by their template."""
-    leader, worker = parts[0], parts[-1]
+    """A role of leaders with workers, and one of leaders by a template of their own, at first that of such workers."""
+    leader, worker, other = parts[0], parts[-2 if len(parts) > 2 else -1], parts[-1]
     slices, size = (1, 1) if leader.name or worker.name else (chance.randint(1, 2), chance.randint(1, 2))
     pods = {"size": size, "leaderTemplate": leader.template(), "workerTemplate": worker.template()}
     grouped = {"name": "grouped", "spec": {"replicas": 1, "leaderWorkerTemplate": pods}}
-    alone: Json = {"name": "alone", "spec": {"leaderWorkerTemplate": {"workerTemplate": worker.template()}}}
+    alone: Json = {"name": "alone", "spec": {"leaderWorkerTemplate": {"workerTemplate": other.template()}}}
     if slices == 1 and chance.random() < 0.3:
         alone["scaling"] = {"mode": "External"}
         alone["spec"]["replicas"] = 7
     workers = [_times(worker, slices * (size - 1))] if size > 1 else []
     return Written(
-        {"slices": slices, "roles": [grouped, alone]}, (_times(leader, slices), *workers, _times(worker, slices))
+        {"slices": slices, "roles": [grouped, alone]}, (_times(leader, slices), *workers, _times(other, slices))
     )
 
 
 def _replica_specs(field: str, names: Sequence[str]) -> Writer:
     def written(parts: tuple[Part, ...], _chance: random.Random) -> Written:
         shown = dict(zip(names, parts, strict=False))
+        if field == "pytorchReplicaSpecs" and "Worker" in shown:  # whose init container waits for the master
+            shown["Worker"] = replace(shown["Worker"], least=50)
         specs = {name: {"replicas": part.count, "template": part.template()} for name, part in shown.items()}
         return Written({field: specs}, tuple(shown.values()))
 

@@ -43,6 +43,36 @@ def test_without_time_to_judge_all_together_a_component_by_itself_counts() -> No
     assert found[1].headline == "component job j0: requests cpu 9 cannot hold: 0 of 1 node can run this pod."
 
 
+def test_of_components_that_are_not_all_read_in_time_those_that_are_read_count() -> None:
+    """As of a Job: with the time of a single one nothing is known of the others."""
+    large, small = Part(1, (), 9, ""), Part(1, (), 1, "")
+    found = [verdict(large, small, small, in_turn=False, solving=Ending(looks)) for looks in range(4)]
+    assert [one.headline for one in found] == [
+        "", *["component job j0: requests cpu 9 cannot hold: 0 of 1 node can run this pod."] * 3,
+    ]  # fmt: skip
+    assert (found[0].warnings, found[0].undecided) == ((UNDECIDED,), True)
+    found = [verdict(small, large, large, large, in_turn=False, solving=Ending(looks)) for looks in range(5)]
+    assert [one.headline for one in found] == [
+        "",
+        "",
+        "component job j1: requests cpu 9 cannot hold: 0 of 1 node can run this pod.",
+        "At least 2 of 4 components cannot run even by themselves (job j1, job j2):",
+        "3 of 4 components cannot run even by themselves (job j1, job j2, job j3):",
+    ]
+
+
+def test_what_is_wrong_with_a_component_that_is_read_in_time_refuses_the_object() -> None:
+    wrong, small = Part(1, ("host(",), 1, ""), Part(1, (), 1, "")
+    found = verdict(wrong, small, in_turn=False, solving=Ending(1))
+    assert (found.fault, found.text.startswith("component job j0: ")) == (Fault.INVALID, True)
+
+
+def test_components_of_which_there_may_be_none_do_not_count() -> None:
+    none, small = Part(0, (), 9, ""), Part(1, (), 1, "")
+    found = verdict(none, small, in_turn=False, solving=Ending(1))
+    assert (found.text, found.undecided) == ("", True)
+
+
 def test_of_many_components_only_the_first_are_looked_at_closely() -> None:
     parts = [Part(MANY, (), 3, "")] * (LISTED + 2)
     assert verdict(*parts, in_turn=False).headline == (

@@ -3,6 +3,10 @@
 After a failure, or after a watch without any event, the reflector checks the API server's current resourceVersion
 before it watches again. If that version is lower than the last one seen, the API server was restored from a backup: a
 watch would then stay silent for a long time, so the reflector lists again.
+
+A kind that the API server may serve in several versions is asked for in the next one when a version is missing, and
+when it fails again and again: a CustomResourceDefinition may get a version, and lose another, at any time. As a
+reflector of client-go, this one would else stay on the version with which it began.
 """
 
 import asyncio
@@ -23,7 +27,18 @@ from webhook.cluster.watch.list_watch import ListWatch, error_of
 from webhook.cluster.watch.store import Store
 
 MISSING_LIMIT: Final = 3
-"""Answers that a kind is not there to read after which its objects are removed: a server that starts may give one."""
+"""Answers that a kind is not there to read, in each of its versions, after which its objects are removed.
+
+A server that starts may give one, and so may one that replaces a version of the kind.
+"""
+
+PATIENCE: Final = 3
+"""Failures of one version in a row after which the next is tried; after each that is tried in vain, twice as many."""
+
+_MOST_PATIENT: Final = 96
+
+_OF_VERSION: Final = frozenset({Cause.BROKEN, Cause.UNREADABLE, Cause.GONE})
+"""Causes of failures that need not be those of another version: it may be converted by another program."""
 
 _RELIST_CAUSES: Final = frozenset({Cause.GONE, Cause.UNREADABLE})
 """Causes of failures after which the watch cannot continue from its last version."""
@@ -62,6 +77,9 @@ class Reflector:
         self._version = ""
         self._unsure = False
         self._next_list = 0.0
+        self._missing = 0
+        """Answers in a row that the kind is not there, or may not be read, since it was listed or failed otherwise."""
+        self._patience = PATIENCE
 
     def age(self) -> float:
         """Seconds since the API server was last heard about this kind; below a minute while all is well."""
@@ -89,7 +107,7 @@ class Reflector:
         await self._remove_unlisted()
         self.store.listed(readable=True)
         self._listed()
-        self._version, self._unsure = metadata.version, False
+        self._version, self._unsure, self._missing = metadata.version, False, 0
 
     async def _page(self, following: str | None) -> ListMetadata:
         """Read one page into the store; only one page is in memory at a time."""
@@ -149,7 +167,7 @@ class Reflector:
 
     def _succeeded(self) -> None:
         """Forget past failures."""
-        self.failure = None
+        self.failure, self._patience = None, PATIENCE
         self._backoff.reset()
 
     async def _back_off(self, failure: ApiError) -> None:
@@ -170,22 +188,36 @@ class Reflector:
         if failure.cause in _RELIST_CAUSES or self.age() > self._pace.horizon:
             self._version = ""
         forbidden = failure.cause is Cause.FORBIDDEN and self.kind.spared
-        if forbidden or (failure.cause is Cause.MISSING and self.kind.optional):
+        absent = forbidden or (failure.cause is Cause.MISSING and self.kind.optional)
+        self._missing = self._missing + 1 if absent else 0
+        if failure.cause in _OF_VERSION and self._backoff.streak >= self._patience:
+            self._try_next_version()
+        if absent:
             self._version = ""
             if not forbidden and self._other_version():
                 return
-            if not self.store.known or self._backoff.streak >= MISSING_LIMIT:
+            if not self.store.known or self._missing >= MISSING_LIMIT * self._list_watch.versions:
                 pause = self._backoff.about(self._pace.absent)
                 await self._not_installed()
         await asyncio.sleep(pause)
 
     def _other_version(self) -> bool:
-        """Turn to the next version of a kind that is missing in this one; whether to ask at once."""
+        """Turn to the next version of a kind that is missing in this one; whether to ask at once.
+
+        Once all have been asked there is a pause. While nothing is known of the kind, one is asked after each pause.
+        """
         self._list_watch.try_next_version()
-        untried = self._backoff.streak < self._list_watch.versions
+        versions = self._list_watch.versions
+        untried = bool(self._missing % versions and (self.store.known or self._missing < versions))
         if untried:
             self._next_list = 0.0
         return untried
+
+    def _try_next_version(self) -> None:
+        """Turn to the next version of a kind that fails in this one; what is known stays until that is listed."""
+        if self._list_watch.versions > 1:
+            self._list_watch.try_next_version()
+            self._version, self._patience = "", min(2 * self._patience, _MOST_PATIENT)
 
     async def _not_installed(self) -> None:
         """The kind is not installed, or must not be read: treat that as a list without objects."""

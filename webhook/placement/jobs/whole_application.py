@@ -31,7 +31,7 @@ from webhook.placement.jobs.refused_elements import (
 )
 from webhook.placement.jobs.whole_job import judged_or_recovered, worked_out
 from webhook.placement.kinds.application import ComponentPods, OperatorApplication
-from webhook.placement.kube.pod import Pod
+from webhook.placement.kube.pod import OperatorPod, Pod
 from webhook.placement.planning.group import Group, GroupAnswer
 from webhook.placement.planning.members import Member, kindred, member_of
 from webhook.placement.planning.mutual_avoidance import unplanned
@@ -88,7 +88,9 @@ def read_pods(application: OperatorApplication) -> ReadPods:
     problems = [*application.problems]
     for component in application.components:
         try:
-            pods.append(PodsToJudge(component, msgspec.convert(component.pod, Pod)))
+            pod = msgspec.convert(component.pod, Pod)
+            made = OperatorPod(pod.metadata, pod.spec, pod.status, component.added) if component.added else pod
+            pods.append(PodsToJudge(component, made))
         except msgspec.ValidationError as error:
             wrong = decoder_problem(error, component.pod)
             problems.append(replace(wrong, field=f"{component.field}.{wrong.field}"))
@@ -149,13 +151,13 @@ async def _judged(
     scaling: bool,
 ) -> JobVerdict:
     """The verdict in that world; with ``scaling``, new nodes are considered if the existing ones are not enough."""
-    members_read = await _members(pods, namespace, world, solving)
-    if members_read is None:
-        return JobVerdict(answer=GroupAnswer(None, decided=False), warnings=(UNDECIDED,))
-    members, refused = members_read
+    members, refused, all_read = await _members(pods, namespace, world, solving)
     everything = [*refused.values()]
     if certain(everything) and not (scaling and all(_lacks_nodes(one) for one in everything)):
-        return _refused_alone(_refusal(everything, pods))
+        return _refused_alone(_refusal(everything, pods, all_known=all_read))
+    if not all_read:
+        nothing = JobVerdict(answer=GroupAnswer(None, decided=False), warnings=(UNDECIDED,))
+        return _undecided(nothing, members, len(pods), namespace, world)
     members = _related(members)
     together = [at for at, one in enumerate(pods) if not one.component.apart]
     sets = [together, *([at] for at, one in enumerate(pods) if one.component.apart)]
@@ -184,9 +186,9 @@ def _lacks_nodes(refused: RefusedElement) -> bool:
     return refused.refusal is not None and refused.fault is Fault.FORBIDDEN
 
 
-def _refusal(refused: Sequence[RefusedElement], pods: Sequence[PodsToJudge]) -> Refusal:
+def _refusal(refused: Sequence[RefusedElement], pods: Sequence[PodsToJudge], *, all_known: bool = True) -> Refusal:
     """The refusal of an application for components that cannot run even by themselves."""
-    return refuse_elements(refused, len(pods), all_known=True, kind="component")
+    return refuse_elements(refused, len(pods), all_known=all_known, kind="component")
 
 
 def _refused_alone(refusal: Refusal) -> JobVerdict:
@@ -217,7 +219,7 @@ async def _of_set(
     many = sum(member.count for member in members) > MOST
     verdict = JobVerdict() if alone and not many else await _of_group(members, world, jobs, solving)
     if verdict.undecided:
-        return _undecided(verdict, members, world)
+        return _undecided(verdict, members, len(members), members[0].ask.namespace, world)
     if not (alone or verdict.brief):
         return verdict
     if not scaling or any(member.ask.elastic for member in members):
@@ -236,13 +238,16 @@ async def _of_set(
     return JobVerdict(own, GroupAnswer(None, decided=scaled.decided), warnings=(scaled.notice,), placeable=placed)
 
 
-def _undecided(verdict: JobVerdict, members: Sequence[Member], world: World) -> JobVerdict:
-    """The verdict on members of which it is not known whether all can run: refused if some cannot by themselves."""
-    namespace = members[0].ask.namespace
-    refused = refused_by_number(members, namespace, world)
+def _undecided(verdict: JobVerdict, members: Sequence[Member], total: int, namespace: str, world: World) -> JobVerdict:
+    """The verdict on ``total`` members of which it is not known whether all can run: refused if some cannot alone.
+
+    ``members`` are those that were read in time.
+    """
+    refused = refused_by_number((one for one in members if one.count), namespace, world)
     if not refused:
         return verdict
-    return _refused_alone(refuse_elements(refused, len(members), all_known=len(refused) < LISTED, kind="component"))
+    all_known = len(members) == total and len(refused) < LISTED
+    return _refused_alone(refuse_elements(refused, total, all_known=all_known, kind="component"))
 
 
 async def _of_group(
@@ -265,17 +270,18 @@ async def _of_group(
 
 async def _members(
     pods: Sequence[PodsToJudge], namespace: str, world: World, solving: Solving
-) -> tuple[list[Member], dict[int, RefusedElement]] | None:
-    """The members of the application, and those that cannot run by themselves, by their place; ``None`` if time is up.
+) -> tuple[list[Member], dict[int, RefusedElement], bool]:
+    """The members of the application, those that cannot run by themselves, by their place, and whether these are all.
 
-    There is a member for each component, unless something is wrong with some of these whatever the cluster is.
+    If time is up before all components are read, these are the first. There is a member for each component, unless
+    something is wrong with some of these whatever the cluster is.
     """
     members: list[Member] = []
     refused: dict[int, RefusedElement] = {}
     for at, one in enumerate(pods):
         await solving.rest()
         if solving.left() <= 0:
-            return None
+            return members, refused, False
         names = (one.component.name,)
         member = member_of(names, one.component.count, one.pod, namespace, world, ())
         if isinstance(member, Member):
@@ -285,7 +291,7 @@ async def _members(
         judged = judged_alone(names, member, namespace, (), world)
         if isinstance(judged, RefusedElement):
             refused[at] = judged
-    return members, refused
+    return members, refused, True
 
 
 def _related(members: Sequence[Member]) -> list[Member]:

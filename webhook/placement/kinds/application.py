@@ -13,7 +13,7 @@ from msgspec import Struct
 from webhook.placement.kinds.formula import Formula, number, truth
 from webhook.placement.kinds.kind import Component, NotJudged, OperatorKind
 from webhook.placement.kinds.placeholders import filled_in_later
-from webhook.placement.kinds.pod_making import Json, template_of
+from webhook.placement.kinds.pod_making import Json, added_of, template_of
 from webhook.placement.kinds.references import says_something, too_many_patches, unknown_reference, with_reference
 from webhook.placement.kinds.steps import called_templates
 from webhook.placement.text import keys
@@ -38,6 +38,7 @@ class ComponentPods(Struct, frozen=True, eq=False):
 
     ``field`` is the path of the template in the object, ``annotations_field`` where annotations of the pods are
     written. ``most`` is how many pods there may be later. ``apart`` pods do not run at the time of the others.
+    ``added`` are names of the containers that the operator adds with requests of its own.
     """
 
     name: str
@@ -47,6 +48,7 @@ class ComponentPods(Struct, frozen=True, eq=False):
     count: int
     most: int
     apart: bool = False
+    added: frozenset[str] = frozenset()
 
     @property
     def asks(self) -> bool:
@@ -246,6 +248,7 @@ def _component(
             count,
             most,
             component.separate_path is not None and truth(component.separate_path.of(source, at)),
+            added_of(definition, source, at),
         )
         yield pods, why
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final, TypeAlias
 
+from webhook.placement.kinds.settings import setting, setting_map, setting_tolerations
 from webhook.placement.kube.quantity import NANO, parse_quantity
 
 Value: TypeAlias = Any
@@ -350,21 +351,6 @@ def amount(value: Value) -> Fraction | None:
     return number(value)
 
 
-def setting(settings: Value, name: Value) -> Value:
-    """The setting of that name, as a key with dots, or in objects that have the parts of the name as their keys.
-
-    Of several the one with the longest first key counts, which comes last in the order of keys. Source: Flink's
-    operator, ``ConfigObjectNode``.
-    """
-    if not isinstance(settings, dict) or not isinstance(name, str):
-        return None
-    if (value := settings.get(name)) is not None and not isinstance(value, dict):
-        return value
-    ends = [at for at, letter in enumerate(name) if letter == "."]
-    inner = (setting(settings.get(name[:end]), name[end + 1 :]) for end in reversed(ends))
-    return next((value for value in inner if value is not None), None)
-
-
 def _least(value: Value, other: Value) -> Value:
     return _of_numbers(min)(value, other)
 
@@ -392,6 +378,8 @@ _FUNCTIONS: Final[Mapping[str, tuple[int, Callable[..., Value]]]] = {
     "max": (2, _largest),
     "min": (2, _least),
     "setting": (2, setting),
+    "settingMap": (2, setting_map),
+    "settingTolerations": (2, setting_tolerations),
 }
 """Functions by name, with the number of their arguments."""
 

@@ -90,7 +90,8 @@ class FragmentedPodSpec(Struct, frozen=True, forbid_unknown_fields=True, rename=
     is what the object says, under that name, and these fields do not count. ``resourcesPatchPath`` is merged into the
     resources of the main container, if the template has it. Of ``mountedVolumesPath`` those volumes
     count that a container mounts, or that ``mountsPath`` mounts in all. ``podResourcesPath`` are resources of the whole
-    pod. Labels, annotations and node labels are added to those of the template, and so are containers and volumes.
+    pod. Labels, annotations and node labels are added to those of the template, and so are containers, volumes and
+    ``addedTolerationsPath``.
     """
 
     labels_path: Formula | None = None
@@ -98,6 +99,7 @@ class FragmentedPodSpec(Struct, frozen=True, forbid_unknown_fields=True, rename=
     node_selector_path: Formula | None = None
     affinity_path: Formula | None = None
     tolerations_path: Formula | None = None
+    added_tolerations_path: Formula | None = None
     topology_spread_constraints_path: Formula | None = None
     pod_affinity_path: Formula | None = None
     node_affinity_path: Formula | None = None

@@ -67,6 +67,8 @@ def _fields(fragments: FragmentedPodSpec, spec: Json, document: Json, at: int) -
             made["affinity"] = {**_object(made.get("affinity")), field: rules}
     if labels := _object(_value(fragments.node_selector_path, document, at)):
         made["nodeSelector"] = {**_object(spec.get("nodeSelector")), **labels}
+    if tolerations := _listed(_value(fragments.added_tolerations_path, document, at)):
+        made["tolerations"] = [*_listed(made.get("tolerations", spec.get("tolerations"))), *tolerations]
     return made
 
 
@@ -141,14 +143,34 @@ def _gpus(gpu: Json) -> Json:
     return {name: quantity} if isinstance(name, str) and name and isinstance(quantity, int) else {}
 
 
+def added_of(definition: SpecDefinition, document: Json, at: int) -> frozenset[str]:
+    """The names of the containers that the operator adds with requests that the object does not state."""
+    fragments = definition.fragmented_pod_spec_definition
+    return frozenset(
+        container.name
+        for container in (*fragments.added_containers, *fragments.added_init_containers)
+        if container.requests and _is_added(container, document, at) and not _stated(container, document, at)
+    )
+
+
+def _is_added(container: AddedContainer, document: Json, at: int) -> bool:
+    return container.when_path is None or truth(container.when_path.of(document, at))
+
+
+def _stated(container: AddedContainer, document: Json, at: int) -> Json | None:
+    """The resources that the object states for the container; ``None`` if it states none."""
+    stated = _value(container.resources_path, document, at)
+    return stated if isinstance(stated, dict) else None
+
+
 def _added(containers: Iterable[AddedContainer], document: Json, at: int) -> Iterator[Json]:
     """The containers that the operator adds."""
     for container in containers:
-        if container.when_path and not truth(container.when_path.of(document, at)):
+        if not _is_added(container, document, at):
             continue
-        stated = _value(container.resources_path, document, at)
+        stated = _stated(container, document, at)
         requests = _amounts(container.requests, document, at)
-        yield {"name": container.name, "resources": stated if isinstance(stated, dict) else {"requests": requests}}
+        yield {"name": container.name, "resources": {"requests": requests} if stated is None else stated}
 
 
 def _amounts(expressions: Mapping[str, Formula], document: Json, at: int) -> Json:

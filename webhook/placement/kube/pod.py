@@ -286,6 +286,12 @@ class Pod(Struct, frozen=True, gc=False):
     status: PodStatus | None = None
 
 
+class OperatorPod(Pod, frozen=True, gc=False):
+    """A pod that an operator makes: it adds the containers named in ``added``, whose requests no user writes."""
+
+    added: frozenset[str] = frozenset()
+
+
 def required_terms(spec: PodSpec) -> tuple[NodeTerm, ...] | None:
     """Terms of the pod's required node affinity, of which its node must match one; ``None`` without such affinity.
 

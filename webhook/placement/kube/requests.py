@@ -5,7 +5,7 @@ limits; pod-level requests default to the containers' sum, then to the pod-level
 is rounded up. Resources in the pod's status, after a resize in place, are not read.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from msgspec.structs import replace
 
@@ -74,12 +74,14 @@ def _aggregated(spec: PodSpec, invalid: list[Invalid]) -> Nanos:
     return total
 
 
-def lowered(spec: PodSpec, *, whole: bool, kept: Callable[[str], object] = lambda _: False) -> PodSpec:
+def lowered(
+    spec: PodSpec, *, whole: bool, kept: Callable[[str], object] = lambda _: False, fixed: Collection[str] = ()
+) -> PodSpec:
     """The pod spec with all requests and limits removed or as small as possible; the runtime's overhead stays.
 
-    Resources that are ``kept`` stay as they are. With ``whole`` the containers keep what binding to cpus needs:
-    requests and limits of cpu and memory, at the least amounts, where a whole number of cpus becomes one cpu and any
-    other amount ``1m``.
+    Resources that are ``kept`` stay as they are, and so do containers with the ``fixed`` names. With ``whole`` the
+    containers keep what binding to cpus needs: requests and limits of cpu and memory, at the least amounts, where a
+    whole number of cpus becomes one cpu and any other amount ``1m``.
     """
 
     def least(amounts: Mapping[str, Amount] | None) -> dict[str, Amount]:
@@ -96,7 +98,7 @@ def lowered(spec: PodSpec, *, whole: bool, kept: Callable[[str], object] = lambd
     def less(containers: tuple[Container, ...] | None) -> tuple[Container, ...] | None:
         return containers and tuple(
             replace(container, resources=Resources(least(asked.requests), least(asked.limits)))
-            if (asked := container.resources)
+            if (asked := container.resources) and container.name not in fixed
             else container
             for container in containers
         )

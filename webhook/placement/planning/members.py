@@ -17,8 +17,8 @@ from webhook.placement.decision.verdict import Judged, Verdict, constraints_of, 
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.bits import Bits, union
-from webhook.placement.kube.pod import Pod, PodSpec
-from webhook.placement.kube.requests import pod_requests
+from webhook.placement.kube.pod import Pod
+from webhook.placement.kube.requests import lowered, pod_requests
 from webhook.placement.kube.selection.selector import matching_all
 from webhook.placement.kube.size_limits import oversized
 from webhook.placement.objects.pool import Pool
@@ -157,10 +157,10 @@ def member_of(
     mutual = (*at_once, *_repelled(names, pod, ask, world))
     verdict = judge((*parsed.constraints, *mutual), world)
     conditions = [demand for judged in verdict.hard for demand in _demands(judged, ask, names, count, world, choices)]
-    if ask.spec.overhead:
-        # Requests include the overhead of the RuntimeClass, which a user cannot lower.
-        overhead, _ = pod_requests(PodSpec(overhead=ask.spec.overhead))
-        conditions.append(Demand(None, world.everything, StandingConstraint(), requests=overhead))
+    if ask.spec.overhead or ask.fixed:
+        # Requests include the overhead of the RuntimeClass and containers of an operator, which a user cannot lower.
+        least, _ = pod_requests(lowered(ask.spec, whole=False, fixed=ask.fixed))
+        conditions.append(Demand(None, world.everything, StandingConstraint(), requests=least))
     if ask.job:
         # Other pods keep away from the labels of a pod that itself need not keep away from them.
         marked = (key for judged in verdict.soft for key in judged.constraint.company(_job(ask)).marks)

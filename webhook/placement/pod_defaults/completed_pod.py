@@ -6,7 +6,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.placement.kube.pod import Pod, PodSpec, Toleration
+from webhook.placement.kube.pod import OperatorPod, Pod, PodSpec, Toleration
 from webhook.placement.pod_defaults.limit_bounds import out_of_bounds
 from webhook.placement.pod_defaults.limit_range import LimitRange, contradictions, differing, sources, with_defaults
 from webhook.placement.pod_defaults.priority_class import PriorityClass
@@ -35,7 +35,7 @@ class Plugins(Struct, frozen=True, gc=False):
     warnings: tuple[str, ...] = ()
 
 
-class CompletedPod(Pod, frozen=True, gc=False):
+class CompletedPod(OperatorPod, frozen=True, gc=False):
     """A pod with everything that the API server adds to it.
 
     ``given`` maps resources to the LimitRange whose default is requested. ``problems`` are why the API server would
@@ -76,6 +76,7 @@ def completed(pod: Pod, plugins: Plugins) -> CompletedPod:
         pod.metadata,
         after,
         pod.status,
+        added=pod.added if isinstance(pod, OperatorPod) else frozenset(),
         plugins=plugins,
         given=sources(spec, ranges) if ranges else {},
         problems=tuple(problems),

@@ -97,6 +97,11 @@ class Ask(Struct, frozen=True, gc=False):
     """Whether the pod names a node or a HostPool, or says how it is bound: what it asks for depends on the nodes."""
 
     @property
+    def fixed(self) -> frozenset[str]:
+        """The names of containers whose requests no user writes, because an operator adds them."""
+        return self.completed.added if self.completed else frozenset()
+
+    @property
     def priority(self) -> int:
         """The priority of the pod."""
         return self.spec.priority or 0

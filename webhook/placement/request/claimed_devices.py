@@ -39,6 +39,9 @@ _LOOSE: Final = 2
 _SORTS: Final = 2
 """Maximum number of sorts of devices that are described for a node."""
 
+_WORDS: Final = 280
+"""Maximum number of characters that describe the devices of a node; a fix has room for these and for some labels."""
+
 _RESOURCES: Final = 2
 """Maximum number of a pod's resources, mapped by DeviceClasses, that are judged."""
 
@@ -245,9 +248,9 @@ def all_of(parts: Sequence[WantedDevices]) -> str:
 def devices_of_new(parts: Sequence[WantedDevices], devices: Devices) -> str | None:
     """The devices in words with which a node has enough for all of the parts at the same time, and none to spare.
 
-    A request with alternatives is met by the one of the fewest devices. What takes more than two sorts of devices to
-    say is named by the clauses. ``None`` if a request wants every device that matches, and others want some: perhaps
-    no node can have these.
+    A request with alternatives is met by the one of the fewest devices. What takes more than two sorts of devices, or
+    too many words, is named by the clauses. ``None`` if a request wants every device that matches, and others want
+    some: perhaps no node can have these.
     """
     specs = [spec for part in parts for spec in part.specs]
     sorts: Counter[str] = Counter()
@@ -261,7 +264,8 @@ def devices_of_new(parts: Sequence[WantedDevices], devices: Devices) -> str | No
     bound = [spec for spec in specs if spec.agreements]
     if len(sorts) > _SORTS or len(bound) > 1 or not all(map(_of_one_value, bound)):
         return f"all devices of {all_of(parts)}"
-    return " and ".join(f"{f'{count} devices' if count > 1 else 'a device'} {sort}" for sort, count in sorts.items())
+    words = " and ".join(f"{f'{count} devices' if count > 1 else 'a device'} {sort}" for sort, count in sorts.items())
+    return words if len(words) <= _WORDS else f"all devices of {all_of(parts)}"
 
 
 def _fewest(request: DeviceRequest) -> DeviceChoice:

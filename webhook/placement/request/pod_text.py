@@ -76,6 +76,7 @@ def without(pod: Pod, dropped: Collection[Clause], classes: DeviceClasses) -> Po
     Requests of resources that DeviceClasses map have clauses of their own.
     """
     sources = {clause.source for clause in dropped}
+    fixed = pod.added if isinstance(pod, CompletedPod) else ()
     if isinstance(pod, CompletedPod) and Source.RUNTIME_CLASS in sources:
         pod = pod.without_runtime_class()
     metadata, spec = pod.metadata, pod.spec
@@ -86,7 +87,8 @@ def without(pod: Pod, dropped: Collection[Clause], classes: DeviceClasses) -> Po
     if spec:
         spec = _reduced(spec, dropped)
         if Source.REQUESTS in sources:
-            spec = lowered(spec, whole=(annotations or {}).get(keys.BIND) == "true", kept=classes.class_of)
+            bound = (annotations or {}).get(keys.BIND) == "true"
+            spec = lowered(spec, whole=bound, kept=classes.class_of, fixed=fixed)
     return replace(pod, metadata=metadata, spec=spec)
 
 

@@ -12,6 +12,9 @@ from msgspec import Struct
 from webhook.placement.text.clause import Clause
 from webhook.placement.text.problem import CLAUSE_LIMIT, MESSAGE_LIMIT, REASON_LIMIT, counted, shorten
 
+NODE_LIMIT: Final = 2 * REASON_LIMIT
+"""Characters of a node to add: a node with a part of what is said is not enough."""
+
 LOWER: Final = "lower"
 """The verb of clauses of which less may be left; all others are dropped."""
 
@@ -41,6 +44,7 @@ class AddNode(Fix, frozen=True, gc=False):
     with any one. With ``otherwise`` they can run the pod by all else, whatever that takes.
     """
 
+    limit: ClassVar[int] = NODE_LIMIT
     what: str = ""
     count: int = 1
     labels: Mapping[str, str | None] = {}

@@ -12,10 +12,11 @@ from kubeapi.client.connection import Connection
 from kubeapi.client.errors import ApiError, NotServedError
 from tests.apiserver.kubeconfig import Kubeconfig
 from tests.apiserver.paths import PATHS
-from tests.apiserver.server import TOO_OLD, ApiServer, status
+from tests.apiserver.server import TOO_OLD, ApiServer, Seen, status
 from tests.cluster.live.watched_cluster import FAST, WatchedCluster, until
 from tests.cluster.objects import device_class, node, pool, resource_slice, taint_rule
 from webhook.cluster.watch.backoff import Pace
+from webhook.cluster.watch.reflector import PATIENCE
 from webhook.placement.devices.published.devices import DevicePart
 
 pytestmark = pytest.mark.integration
@@ -349,6 +350,76 @@ async def test_after_the_last_version_the_first_is_asked_for_again(server: ApiSe
     async with WatchedCluster(replace(FAST, absent=0.1)).running() as watched:
         assert (watched.cluster.reason(), watched.sink.devices.rules) == (None, {})
         await until(lambda: watched.sink.devices.rules)
+
+
+class ServedVersions:
+    """The versions in which the API server has device taint rules, with the answer that each of the others gets."""
+
+    def __init__(self, server: ApiServer, **others: int) -> None:
+        self.others = others
+        self.server = server
+        server.before = self.answer
+        for version in ("v1", "v1beta2", "v1alpha3"):
+            server.put(f"/apis/resource.k8s.io/{version}/devicetaintrules/broken-gpu", taint_rule(version=version))
+
+    async def answer(self, seen: Seen) -> web.StreamResponse | None:
+        code = self.others.get(seen.path.split("/")[3]) if seen.resource == "devicetaintrules" else None
+        return status(code) if code else None
+
+    def change(self, **others: int) -> None:
+        """Serve other versions from now on; watches end."""
+        self.others = others
+        self.server.send("devicetaintrules", TOO_OLD)
+
+    def lists(self) -> list[str]:
+        """The versions of the lists that were asked for."""
+        return [seen.path.split("/")[3] for seen in self.server.asked("devicetaintrules", "list")]
+
+
+async def test_objects_outlive_a_version_that_another_takes_the_place_of_a_moment_later(server: ApiServer) -> None:
+    served = ServedVersions(server, v1=404, v1beta2=404)
+    async with WatchedCluster(replace(FAST, absent=60.0)).running() as watched:
+        await until(lambda: server.watching["devicetaintrules"])
+        assert served.lists() == ["v1", "v1beta2", "v1alpha3"]
+        gone: list[str] = []
+        drop = watched.sink.devices.drop_rule
+        watched.sink.devices.drop_rule = lambda name: (gone.append(name), drop(name))[1]  # type: ignore[method-assign]
+        served.change(v1=404, v1beta2=404, v1alpha3=404)
+        await until(lambda: len(served.lists()) >= 3 + 4)
+        served.others = {"v1beta2": 404, "v1alpha3": 404}
+        await until(lambda: server.asked("devicetaintrules", "watch")[-1].path.split("/")[3] == "v1")
+        assert (gone, [*watched.sink.devices.rules]) == ([], ["broken-gpu"])
+
+
+async def test_objects_of_a_kind_that_is_removed_in_all_versions_go(server: ApiServer) -> None:
+    served = ServedVersions(server, v1=404, v1beta2=404)
+    async with WatchedCluster(replace(FAST, absent=60.0)).running() as watched:
+        await until(lambda: server.watching["devicetaintrules"])
+        served.change(v1=404, v1beta2=404, v1alpha3=404)
+        await until(lambda: not watched.sink.devices.rules)
+        assert len(served.lists()) == 3 + 3 * 3
+
+
+@pytest.mark.parametrize("code", [500, 410])
+async def test_a_version_that_fails_again_and_again_gives_way_to_another(server: ApiServer, code: int) -> None:
+    served = ServedVersions(server, v1=404, v1beta2=404)
+    async with WatchedCluster().running() as watched:
+        await until(lambda: server.watching["devicetaintrules"])
+        served.change(v1beta2=404, v1alpha3=code)
+        await until(lambda: served.lists()[-1] == "v1")
+        await until(lambda: server.asked("devicetaintrules", "watch")[-1].path.split("/")[3] == "v1")
+        assert [*watched.sink.devices.rules] == ["broken-gpu"]
+    assert len(served.lists()) <= 3 + PATIENCE + 1
+
+
+async def test_versions_that_all_fail_are_tried_ever_more_rarely(server: ApiServer) -> None:
+    served = ServedVersions(server, v1=404, v1beta2=404)
+    async with WatchedCluster(replace(FAST, between_lists=0.0, least=0.001, most=0.002)).running() as watched:
+        await until(lambda: server.watching["devicetaintrules"])
+        served.change(v1=404, v1beta2=404, v1alpha3=500)
+        await until(lambda: served.lists().count("v1alpha3") > 100)
+        assert [*watched.sink.devices.rules] == ["broken-gpu"]
+        assert served.lists().count("v1beta2") <= 7
 
 
 @pytest.mark.parametrize("resource", ["nodes", "pods"])

@@ -376,6 +376,17 @@ def test_a_new_node_has_all_devices_of_the_pod(specs: list[ClaimSpec], expected:
     assert fix(found, inventory) == f"add a node with {expected.format(gpu=gpu, size=size)}"
 
 
+def test_all_that_a_new_node_needs_is_said_unless_it_takes_too_many_words() -> None:
+    first, second, third = (f'device.attributes["{GPU}"].model == "{letter * 60}"' for letter in "ABC")
+    one = DeviceChoice(GPU, selectors=(first,))
+    said = f'a device of DeviceClass {GPU} with model == "{"A" * 60}"'
+    two = f'2 devices of DeviceClass {GPU} with model == "{"B" * 60}"'
+    short = wanting(one, DeviceChoice(GPU, selectors=(second,), count=2))
+    assert fix(made_from("t"), with_template(short)) == f"add a node with {said} and {two}"
+    long = wanting(one, DeviceChoice(GPU, selectors=(second, third), count=2))
+    assert fix(made_from("t"), with_template(long)) == "add a node with all devices of ResourceClaimTemplate t"
+
+
 def test_no_node_is_proposed_beside_a_request_for_every_device() -> None:
     """The other request may be for a device that this one takes."""
     inventory = with_template(wanting(DeviceChoice(GPU, all=True), DeviceChoice(GPU, selectors=(large(100),))))

@@ -66,7 +66,8 @@ class Lowerable(Struct, frozen=True):
         if clause is None or not own or not 0 < len(constraint.requests) <= _REQUESTED:
             return None
         bound = ask.provision.cpu_bound
-        kept = pod_requests(lowered(ask.spec, whole=True))[0] if bound else {}
+        fixed = bound or ask.fixed or ask.spec.overhead
+        kept = pod_requests(lowered(ask.spec, whole=bound, fixed=ask.fixed))[0] if fixed else {}
         least = {one: min(kept.get(one, 0), asked) for one, asked in constraint.requests.items()}
         return cls(constraint, clause, least, bound, droppable)
 

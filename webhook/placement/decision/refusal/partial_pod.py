@@ -148,7 +148,7 @@ class PartialPods:
         if not _states_amounts(self._pod.spec or _NO_SPEC):
             return self._full, self._clauses
         ask = self._full.ask
-        spec = lowered(ask.spec, whole=False)
+        spec = lowered(ask.spec, whole=False, fixed=ask.fixed)
         ask = replace(ask, spec=spec, requests=self._world.inventory.devices.classes.judged(pod_requests(spec)[0]))
         fewer = judge(sorted_apart(rooms(ask, self._world)).constraints, self._world).hard
         old = [at for at, judged in enumerate(self._full.hard) if type(judged.constraint) is type(fewer[0].constraint)]

@@ -41,12 +41,16 @@ def shortages(group: Group, member: Member, nodes: Bits) -> Iterator[Reason]:
 def crowded(group: Group, counts: Sequence[int], clauses: Collection[Clause]) -> Iterator[Reason]:
     """The nodes onto which the amounts of a resource cannot all be packed that so many pods request by these clauses.
 
+    What no clause states, the overhead of a RuntimeClass and containers of an operator, is requested as well.
+
     What is left on each of them is too little for one more, even if together it is enough.
     """
     chosen = [(member, count) for member, count in zip(group.members, counts, strict=True) if count]
     able = np.isin(group.slots, to_slots(union(member.open() for member, _ in chosen)))
+    counting = {*clauses, None}
     needs = [
-        requests_of(condition for condition in member.conditions if condition.clause in clauses) for member, _ in chosen
+        requests_of(condition for condition in member.conditions if condition.clause in counting)
+        for member, _ in chosen
     ]
     times = np.array([count for _, count in chosen], np.int64)
     for resource in ordered({name: 0 for each in needs for name in each if name in group.resources}):

@@ -1,0 +1,94 @@
+"""Settings of Flink that say which nodes its pods are for, in every form that Flink reads, and in others."""
+
+from typing import Any
+
+import pytest
+
+from webhook.app.application_kinds import application_kinds
+from webhook.placement.kinds.application import expanded
+from webhook.placement.kinds.settings import setting_map, setting_tolerations
+
+NAME = "kubernetes.jobmanager.node-selector"
+ZONE = "topology.kubernetes.io/zone"
+LONG = "a" * 400
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({NAME: f"disk:ssd,{ZONE}:eu-1"}, {"disk": "ssd", ZONE: "eu-1"}),
+        ({NAME: "'disk:ssd'"}, {"disk": "ssd"}),
+        ({NAME: "'disk:''s:d''','a:\"b,c\"'"}, {"disk": "s:d", "a": "b,c"}),
+        ({NAME: "disk:"}, {"disk": ""}),
+        (
+            {f"{NAME}.{ZONE}": "eu-1", f"{NAME}.gpu": True, f"{NAME}.rack": 7},
+            {ZONE: "eu-1", "gpu": "true", "rack": "7"},
+        ),
+        ({"kubernetes": {"jobmanager": {"node-selector": {"disk": "ssd"}}}}, {"disk": "ssd"}),
+        ({"kubernetes.jobmanager": {"node-selector": {"topology": {"kubernetes.io/zone": "eu"}}}}, {ZONE: "eu"}),
+        ({NAME: {"disk": "ssd", "none": None, "list": ["a"]}}, {"disk": "ssd"}),
+        ({NAME: "disk:ssd", f"{NAME}.disk": "hdd"}, {"disk": "ssd"}),
+        ({NAME: ""}, None),
+        ({NAME: "disk"}, None),
+        ({NAME: "a:b:c"}, None),
+        ({NAME: "disk:ssd,"}, None),
+        ({NAME: "disk:'ssd"}, None),
+        ({NAME: "di'sk:ssd"}, None),
+        ({NAME: "{disk: ssd}, {}"}, None),
+        ({NAME: 7}, None),
+        ({f"{NAME}s.disk": "ssd", "kubernetes": "text", f"{NAME}.{LONG}": {"a": "b"}}, None),
+        ({}, None),
+        ([], None),
+        (None, None),
+    ],
+)
+def test_a_map_is_one_text_or_a_setting_for_each_entry(settings: Any, expected: dict[str, str] | None) -> None:
+    assert setting_map(settings, NAME) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "key:a,operator:Equal,value:b,effect:NoSchedule;Key:c,Operator:Exists,TolerationSeconds:60,more:x",
+            [
+                {"key": "a", "operator": "Equal", "value": "b", "effect": "NoSchedule"},
+                {"key": "c", "operator": "Exists", "tolerationSeconds": 60},
+            ],
+        ),
+        ('\'key:a,"value:""x;y"""\'', [{"key": "a", "value": "x;y"}]),
+        ("'key:a,value:\"x;y\"'", None),
+        ("key:a;", None),
+        ("key:a;key", None),
+        ("key:a,tolerationSeconds:soon", None),
+        ("'key:a", None),
+        (7, None),
+        (None, None),
+    ],
+)
+def test_tolerations_are_one_text(text: Any, expected: list[dict[str, Any]] | None) -> None:
+    assert setting_tolerations({NAME: text}, NAME) == expected
+
+
+def test_what_flink_is_configured_with_is_added_to_what_templates_say() -> None:
+    kind = application_kinds()["flink.apache.org", "FlinkDeployment"]
+    own = {"nodeSelector": {"disk": "ssd", "rack": "1"}, "tolerations": [{"key": "a", "operator": "Exists"}]}
+    configuration = {
+        "kubernetes.jobmanager.node-selector": "disk:hdd",
+        "kubernetes.taskmanager.node-selector.gpu": "true",
+        "kubernetes.taskmanager.tolerations": "key:gpu,operator:Exists,effect:NoSchedule",
+    }
+    spec = {
+        "flinkConfiguration": configuration,
+        "podTemplate": {"spec": own},
+        "jobManager": {},
+        "taskManager": {},
+        "job": {"parallelism": 1},
+    }
+    manager, worker = (
+        one.pod["spec"] for one in expanded(kind, {"metadata": {"name": "app"}, "spec": spec}).components
+    )
+    assert (manager["nodeSelector"], manager["tolerations"]) == ({"disk": "hdd", "rack": "1"}, own["tolerations"])
+    assert worker["nodeSelector"] == {"disk": "ssd", "rack": "1", "gpu": "true"}
+    added = {"key": "gpu", "operator": "Exists", "effect": "NoSchedule"}
+    assert worker["tolerations"] == [{"key": "a", "operator": "Exists"}, added]

@@ -1,0 +1,115 @@
+"""Settings of Flink in ``flinkConfiguration``: single values, maps and lists of maps.
+
+Sources: Flink's operator, ``ConfigObjectNode``; Flink, ``Configuration``, ``StructuredOptionsSplitter`` and
+``KubernetesToleration``. A value that Flink cannot read counts as absent, and so does one in the flow style of YAML.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final, TypeAlias
+
+Value: TypeAlias = Any
+"""A decoded JSON value."""
+
+_LONGEST: Final = 253 + 1 + 63
+"""Characters of the longest key of a label: its prefix is a DNS name."""
+
+_SECONDS: Final = "tolerationSeconds"
+_FIELDS: Final = {field.lower(): field for field in ("key", "operator", "value", "effect", _SECONDS)}
+_WHOLE: Final = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
+_PARTS: Final = {
+    delimiter: re.compile(rf"""(?:'((?:[^']|'')*)'|"((?:[^"]|"")*)"|([^'"{delimiter}]*))({delimiter}|\Z)""")
+    for delimiter in ",:;"
+}
+"""A part of a text with its delimiter: quoted, where quotes are doubled, or plain."""
+
+
+def setting(settings: Value, name: Value) -> Value:
+    """The setting of that name, as a key with dots, or in objects that have the parts of the name as their keys.
+
+    Of several the one with the longest first key counts, which comes last in the order of keys.
+    """
+    if not isinstance(settings, dict) or not isinstance(name, str):
+        return None
+    if (value := settings.get(name)) is not None and not isinstance(value, dict):
+        return value
+    ends = [at for at, letter in enumerate(name) if letter == "."]
+    inner = (setting(settings.get(name[:end]), name[end + 1 :]) for end in reversed(ends))
+    return next((value for value in inner if value is not None), None)
+
+
+def setting_map(settings: Value, name: Value) -> dict[str, str] | None:
+    """The map of that name: ``a:b,c:d`` as its value, or an entry for each setting with a longer name.
+
+    ``None`` if there is none.
+    """
+    value = setting(settings, name)
+    if value is not None:
+        return _map(value) if isinstance(value, str) else None
+    return dict(_longer(settings, f"{name}.")) or None
+
+
+def setting_tolerations(settings: Value, name: Value) -> list[dict[str, Value]] | None:
+    """The tolerations of that name: ``key:a,operator:Exists;key:b,value:c``; ``None`` if there are none."""
+    value = setting(settings, name)
+    entries = _split(value, ";") if isinstance(value, str) else None
+    tolerations = [one for entry in entries or () if (one := _toleration(entry)) is not None]
+    return tolerations if entries and len(tolerations) == len(entries) else None
+
+
+def _longer(settings: Value, prefix: str) -> Iterator[tuple[str, str]]:
+    """What follows the prefix in the names of settings, with their values, those of nested objects first."""
+    waiting: list[tuple[str, Value]] = [("", settings)]
+    while waiting:
+        name, value = waiting.pop()
+        if isinstance(value, dict):
+            start = f"{name}." if name else ""
+            waiting += ((f"{start}{key}", inner) for key, inner in value.items() if _leads(f"{start}{key}", prefix))
+        elif name.startswith(prefix) and (text := _text(value)) is not None:
+            yield name.removeprefix(prefix), text
+
+
+def _leads(name: str, prefix: str) -> bool:
+    """Whether settings in the object of that name, or this one, may have the prefix."""
+    return prefix.startswith(f"{name}.") or (name.startswith(prefix) and len(name) <= len(prefix) + _LONGEST)
+
+
+def _text(value: Value) -> str | None:
+    """A value as a text; ``None`` for a list, and where there is none."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, (str, int, float)) else None
+
+
+def _map(text: str) -> dict[str, str] | None:
+    """The entries of a map in a text; ``None`` if one is no pair."""
+    pairs = [_split(pair, ":") for pair in _split(text, ",") or [""]]
+    read = [(pair[0], pair[1]) for pair in pairs if pair is not None and len(pair) == 2]  # noqa: PLR2004 -- a key, a value
+    return dict(read) if len(read) == len(pairs) else None
+
+
+def _toleration(text: str) -> dict[str, Value] | None:
+    """A toleration of which the names of fields may be in any case; ``None`` if it cannot be read."""
+    entries = _map(text)
+    if entries is None:
+        return None
+    made: dict[str, Value] = {_FIELDS[key.lower()]: value for key, value in entries.items() if key.lower() in _FIELDS}
+    if _SECONDS in made:
+        if not _WHOLE.fullmatch(made[_SECONDS]):
+            return None
+        made[_SECONDS] = int(made[_SECONDS])
+    return made
+
+
+def _split(text: str, delimiter: str) -> list[str] | None:
+    """The parts of a text between delimiters; ``None`` if quotes are elsewhere than around a part."""
+    parts, at, end = [], 0, delimiter
+    while end:
+        part = _PARTS[delimiter].match(text, at)
+        if part is None:
+            return None
+        single, double, plain, end = part.groups()
+        quoted = ((single, "'"), (double, '"'))
+        parts.append(next((one.replace(mark * 2, mark) for one, mark in quoted if one is not None), plain))
+        at = part.end()
+    return parts
