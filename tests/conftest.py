@@ -1,5 +1,6 @@
 """What holds for every test: what is traced and counts as coverage, and what a report may say."""
 
+import functools
 import gc
 import inspect
 import os
@@ -81,12 +82,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         raise pytest.UsageError(f"files with integration tests say {INTEGRATION}: {', '.join(map(str, sorted(found)))}")
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
     """What was collected stays, so that no run of the garbage collector looks through it, not even the last one.
 
     Tests make inventories of some thousand objects each: with Python's 700 new ones for a run, these took a sixteenth
-    of their time.
+    of their time. All files ``conftest.py`` are loaded, too: which of them hold for a test is found out once a file,
+    not for each of the ten hooks of each test.
     """
+    session.gethookproxy = functools.cache(session.gethookproxy)  # type: ignore[method-assign]
     gc.set_threshold(20_000, *gc.get_threshold()[1:])
     gc.freeze()
     gc.enable()

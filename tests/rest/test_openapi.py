@@ -5,8 +5,11 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 from openapi_schema_validator import OAS31Validator
-from openapi_spec_validator import validate
+from openapi_spec_validator import OpenAPIV31SpecValidator, validate
+from openapi_spec_validator.schemas import schema_v31
+from referencing import Registry, Resource
 
 from tests.rest.rest_server import CORE, FWALL, INTENTS, REQUIREMENTS, RestClient, intent
 from webhook.rest.docs_page import CONTENT_POLICY, docs_page
@@ -19,6 +22,14 @@ QUERY = {
     "responses": {"200": {"description": "Lists.", "content": {"application/json": {"schema": {"type": "object"}}}}},
 }
 
+OPENAPI = Resource.from_contents(dict(schema_v31))
+
+
+class SpecValidator(OpenAPIV31SpecValidator):
+    """The validator of the library; anchors of the OpenAPI schema are looked for once, not each time one is met."""
+
+    schema_validator = Draft202012Validator({"$ref": OPENAPI.id()}, registry=(OPENAPI @ Registry()).crawl())
+
 
 def schema(name: str) -> dict[str, Any]:
     """A schema of the document, with all others within reach."""
@@ -27,12 +38,12 @@ def schema(name: str) -> dict[str, Any]:
 
 
 def test_the_document_is_one() -> None:
-    validate(openapi_document())
+    validate(openapi_document(), cls=SpecValidator)
 
 
 def test_a_query_about_a_group_is_in_it() -> None:
     document = openapi_document({"hpa-placement": QUERY}, [ProblemBody])
-    validate(document)
+    validate(document, cls=SpecValidator)
     ((path, item),) = ((path, item) for path, item in document["paths"].items() if path.endswith("hpa-placement"))
     assert path.endswith("/deployment-intent-groups/{deployment-intent-group-name}/hpa-placement")
     assert {"200", "404", "503"} <= item["get"]["responses"].keys()
