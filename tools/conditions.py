@@ -74,8 +74,8 @@ PURPOSES: Final[Mapping[str, str]] = {
     "validating applications": (
         "An application of another operator, of a kind that `workloads.kinds` names, asks for placement, and is new or "
         "changed. Each kind has a branch of its own in `asks-anew`, as RayCluster and LeaderWorkerSet do here, in two "
-        "forms. The first one is cheap, and all that is evaluated for objects that ask for nothing. A list in place of "
-        "an object is an error of it, which does not count, because the second form is false then."
+        "forms. The first one is cheap, and all that is evaluated for objects that ask for nothing. Another value in "
+        "place of an object is an error of it, which does not count, because the second form is false then."
     ),
     "validating application-scales": (
         "Such an application gets more pods by its subresource `scale`, if its kind has one. What does not fit is a "

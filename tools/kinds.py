@@ -28,10 +28,10 @@ def chart_name(kind: OperatorKind) -> str:
 def asks(kind: OperatorKind) -> str:
     """The CEL condition that an object of the kind says something of this product.
 
-    Every object of the kind pays for it, so each path is one attribute with optional fields, which the API server
-    resolves in a step. A value on the way that has no fields ends the path, but a list on the way is an error.
+    Every object of the kind pays for it, so each step of a path is one look whether there is such a field. A value on
+    the way that has no fields is an error.
     """
-    return _any(_asks("object", _tree(kind)))
+    return _asks("object", _tree(kind))
 
 
 def asks_safely(kind: OperatorKind) -> str:
@@ -39,6 +39,10 @@ def asks_safely(kind: OperatorKind) -> str:
 
     Definitions may leave the types of fields open, and templates of charts leave annotations empty: an error would keep
     an object from being stored that has nothing to do with placement. So each step of a path looks at the type first.
+
+    The API server compiles the conditions of an entry again every ten minutes, and a request waits for it. For each
+    call in an expression the type checker of CEL copies all types that it has inferred so far, and each comparison of
+    types adds some. So the type of a value is looked at once, by a comparison, and all else is ``has``.
     """
     return _asks_safely("object", _tree(kind))
 
@@ -57,33 +61,34 @@ def _tree(kind: OperatorKind) -> Tree:
     return tree
 
 
-def _asks(value: str, tree: Tree, depth: int = 0) -> list[str]:
-    """Conditions of which one holds if metadata at the end of one of the paths, from the value on, have such a key."""
+def _asks(value: str, tree: Tree, depth: int = 0) -> str:
+    """The condition that metadata at the end of one of the paths, from the value on, have a key of this product."""
     conditions = list[str]()
-    plain = f"{value}.orValue(0)" if ".?" in value else value
     for step, after in tree.items():
         if step == "":
-            either = (_has_key(f"{value}.?{field}.orValue(0)") for field in _FIELDS)
-            conditions.append(f"type({plain}) == map && {_any(either)}")
+            conditions += (f"has({value}.{field}) && {_has_key(f'{value}.{field}')}" for field in _FIELDS)
         elif step == "[]":
             name = f"l{depth or ''}"
-            inner = _any(_asks(name, after, depth + 1))
-            conditions.append(f"type({plain}) == list && dyn({plain}).exists({name}, {inner})")
+            conditions.append(f"{value}.exists({name}, {_asks(name, after, depth + 1)})")
         else:
-            conditions += _asks(f"{value}.?{step}", after, depth)
-    return conditions
+            conditions.append(f"has({value}.{step}) && {_asks(f'{value}.{step}', after, depth)}")
+    return _any(conditions)
 
 
 def _asks_safely(value: str, tree: Tree, depth: int = 0) -> str:
-    """The same conditions as one, each of whose steps looks at the type of the value first."""
+    """The same condition, each of whose steps looks at the type of the value first; an object is always a map."""
     conditions = [
-        f"'{step}' in {value} && {_asks_safely(f'{value}.{step}', after, depth)}"
+        f"has({value}.{step}) && {_asks_safely(f'{value}.{step}', after, depth)}"
         for step, after in tree.items()
         if step not in {"", "[]"}
     ]
     if "" in tree:
-        conditions[:0] = (f"'{field}' in {value} && {_has_key(f'{value}.{field}')}" for field in _FIELDS)
-    either = [f"type({value}) == map && {_any(conditions)}"] if conditions else []
+        conditions[:0] = (
+            f"has({value}.{field}) && type({value}.{field}) == map && {_has_key(f'{value}.{field}')}"
+            for field in _FIELDS
+        )
+    typed = "" if value == "object" else f"type({value}) == map && "
+    either = [f"{typed}{_any(conditions)}"] if conditions else []
     if "[]" in tree:
         name = f"l{depth or ''}"
         either += [f"type({value}) == list && {value}.exists({name}, {_asks_safely(name, tree['[]'], depth + 1)})"]
@@ -95,8 +100,8 @@ _FIELDS: Final = ("annotations", "labels")
 
 
 def _has_key(value: str) -> str:
-    """The condition that the value is a map with a key of this product."""
-    return f"type({value}) == map && dyn({value}).exists(k, k.startsWith('streams.ibm.com/'))"
+    """The condition that a map has a key of this product."""
+    return f"{value}.exists(k, k.startsWith('streams.ibm.com/'))"
 
 
 def _any(conditions: Iterable[str]) -> str:

@@ -50,6 +50,24 @@ def test_none_is_reviewed_by_default() -> None:
     assert schema["additionalProperties"] is False
 
 
+@pytest.mark.parametrize("name", KINDS)
+def test_the_api_server_infers_few_types_when_it_compiles_the_conditions(name: str) -> None:
+    """Compiling takes the number of calls times that of the types of their arguments, of all kinds together."""
+    generic = re.compile(r"type\(|[=!<>]=| in |\.\?|orValue|dyn\(|\?")
+    kind = KINDS[name]
+    steps = {path[:end] for path in kind.metadata_paths for end in _ends(path)}
+    assert generic.findall(kinds.asks(kind)) == []
+    safely = kinds.asks_safely(kind)
+    leaves = 2 * len(kind.metadata_paths)  # annotations and labels
+    assert safely.count("type(") == len(steps) + leaves
+    assert generic.findall(safely.replace("type(", "").replace(" == map", "").replace(" == list", "")) == []
+
+
+def _ends(path: str) -> Iterator[int]:
+    """Where each step of the path ends: at a name of a field, or at the elements of a list."""
+    yield from (found.end() for found in re.finditer(r"[^.\[\]]+|\[\]", path))
+
+
 class Condition:
     """The conditions of a kind, as the API server evaluates them: of the fields of an object no type is known."""
 
