@@ -57,6 +57,9 @@ _ALWAYS: Final = frozenset(
 _DATA: Final = re.compile(r"_sysconfigdata_.*|encodings\..*")
 """Modules that are imported by a name that is put together: how Python was built, and codecs."""
 
+_BLOCKS: Final = ("body", "orelse", "handlers", "finalbody", "cases")
+"""Fields of a statement, an ``except`` or a ``case`` with statements in them."""
+
 _C_STRING: Final = re.compile(rb"(?<=\0)[A-Za-z_][\w.]{2,60}(?=\0)", re.ASCII)
 
 
@@ -119,10 +122,18 @@ def _imports(name: str, path: Path) -> Iterable[str]:
 def import_statements(name: str, path: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The modules that the source of a module imports from, anywhere in it, by their full names, and what of them."""
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    for node in _statements(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Import):
             yield from ((each.name, ()) for each in node.names)
         elif isinstance(node, ast.ImportFrom):
             parents = package.split(".")[: len(package.split(".")) + 1 - node.level] if node.level else []
             base = ".".join([*parents, *([node.module] if node.module else [])])
             yield base, tuple(each.name for each in node.names)
+
+
+def _statements(module: ast.Module) -> Iterator[ast.AST]:
+    """All statements of a module, without their expressions, in which nothing is imported."""
+    level: list[ast.AST] = [module]
+    while level:
+        yield from level
+        level = [inner for node in level for field in _BLOCKS for inner in getattr(node, field, ())]

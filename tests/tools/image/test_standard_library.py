@@ -71,6 +71,17 @@ def test_relative_imports_count_from_the_package(tmp_path: Path) -> None:
     assert list(import_statements("one.two", package)) == [("one.two", ("a",)), ("one", ("b",))]
 
 
+def test_imports_are_read_in_every_block(tmp_path: Path) -> None:
+    path = tmp_path / "module.py"
+    path.write_text(
+        "try:\n    import a\nexcept ImportError:\n    import b\nelse:\n    import c\nfinally:\n    import d\n"
+        "match 1:\n    case 1:\n        import e\nwith open(0):\n    import f\n"
+        "class A:\n    async def run(self):\n        while 0:\n            import g\n"
+        "        else:\n            import h\n"
+    )
+    assert {name for name, _ in import_statements("module", path)} == set("abcdefgh")
+
+
 def test_what_is_for_developers_is_of_the_standard_library() -> None:
     """Python does not list its own tests, and has ``_pyrepl`` since 3.13."""
     assert DEVELOPERS - sys.stdlib_module_names <= {"test", "_testcapi", "_pyrepl"}

@@ -86,7 +86,7 @@ def _room(problem: AssignmentProblem, sets: list[Bits]) -> _Proofs:
     tight: list[tuple[npt.NDArray[np.intp], npt.NDArray[np.int64], Iterable[int]]] = []
     for within in {*sets, union(sets)}:
         inside = np.array([at for at, nodes_of in enumerate(sets) if not nodes_of & ~within], np.intp)
-        free = np.clip(problem.free[:, to_slots(union({sets[at] for at in inside}))], 0, None)
+        free = np.maximum(problem.free[:, to_slots(union({sets[at] for at in inside}))], 0)
         there, wanted = free.sum(axis=1, dtype=np.float64), asked[inside].sum(axis=0)
         yield frozenset(inside.tolist()) if ((wanted > there) & (there < _EXACT)).any() else None
         # With that much left over some node always has room for the largest.

@@ -27,7 +27,8 @@ _LAST: Final = 2**61
 
 def search(problem: AssignmentProblem, costs: Costs | None = None) -> Steps[Assignment | None]:
     """The first assignment that is found; with ``costs``, a cheap one is tried first."""
-    scores: list[tuple[Score, Costs | None]] = [(_least_wanted(problem), None), (_tightest(problem), None)]
+    tightest = _tightest(problem)
+    scores: list[tuple[Score, Costs | None]] = [(_least_wanted(problem, tightest), None), (tightest, None)]
     if problem.new:
         scores = [(_there_first(score, problem.new), spreading) for score, spreading in scores]
     if costs is not None:
@@ -58,8 +59,8 @@ def _orders(problem: AssignmentProblem) -> Iterator[list[int]]:
     yield sorted(range(len(blocks)), key=lambda at: (-scarce[at], lonely[at], -size[at]))
 
 
-def _least_wanted(problem: AssignmentProblem) -> Score:
-    """Nodes that fewest sets of pods could go to, then those that the block fills most."""
+def _least_wanted(problem: AssignmentProblem, tightest: Score) -> Score:
+    """Nodes that fewest sets of pods could go to, then the ``tightest``."""
     pressure = np.zeros(problem.size)
     open_nodes = _open_nodes(problem)
     sets: dict[int, int] = dict.fromkeys(open_nodes, 0)
@@ -68,7 +69,7 @@ def _least_wanted(problem: AssignmentProblem) -> Score:
         sets[id(block.nodes)] += block.count
     for number, count in sets.items():
         pressure += masks[number] * (count / max(1, open_nodes[number]))
-    score = (pressure * _FULL).astype(np.int64) * 4 * _FULL + _tightest(problem)(0)
+    score = (pressure * _FULL).astype(np.int64) * 4 * _FULL + tightest(0)
     return lambda _at: score
 
 
@@ -95,7 +96,7 @@ def _open_nodes(problem: AssignmentProblem) -> dict[int, int]:
 def _tightest(problem: AssignmentProblem) -> Score:
     """Nodes that have least room."""
     most = np.maximum(problem.free.max(axis=1, initial=1), 1)[:, None]
-    room = (np.clip(problem.free, 0, None) / most * _FULL).sum(axis=0).astype(np.int64)
+    room = (np.maximum(problem.free, 0) / most * _FULL).sum(axis=0).astype(np.int64)
     return lambda _at: room
 
 
@@ -284,5 +285,5 @@ def _host_score(problem: AssignmentProblem, pool: int, *, roomy: bool) -> Steps[
         able = problem.copies(block, problem.free) > 0 if own else block.nodes
         score += np.where(able, -block.count, 0) if own else able * weight
     most = np.maximum(problem.free.max(axis=1, initial=1), 1)[:, None]
-    room = (np.clip(problem.free, 0, None) / most).sum(axis=0)
+    room = (np.maximum(problem.free, 0) / most).sum(axis=0)
     return (score * _FULL - (room * _FULL if roomy else 0)).astype(np.int64)
