@@ -59,7 +59,9 @@ def controlled(review: Review, metadata: Metadata | None, policy: Policy) -> boo
     The account of a controller creates other pods as well, so the pod's owner must be such a workload, too. Pods of
     ProcessingElements are made by the product's own controller.
     """
-    owners = (metadata.owner_references if metadata else None) or ()
+    owners = metadata.owner_references if metadata else None
+    if not owners:
+        return False
     if any(map(is_element, owners)):
         return bool(policy.controller_account) and review.user.username == policy.controller_account
     owned = any(owner.controller and owner.kind in _OWNERS for owner in owners)
@@ -73,9 +75,11 @@ def unknown_job(pod: Pod, namespace: str, inventory: Inventory) -> JobRef | None
     known. ``None`` for all other pods.
     """
     metadata = pod.metadata or NO_METADATA
+    if not any(map(is_element, metadata.owner_references or ())):
+        return None
     labels, annotations = metadata.labels or {}, metadata.annotations or {}
     job, pe = labels.get(keys.JOB), labels.get(keys.PE)
-    if not job or not pe or not any(map(is_element, metadata.owner_references or ())):
+    if not job or not pe:
         return None
     model = inventory.jobs.get((namespace, job))
     clauses = read_placement(annotations.get(keys.PLACEMENT), None).clauses

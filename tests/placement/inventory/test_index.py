@@ -221,23 +221,31 @@ def test_the_recovered_view_is_kept_until_a_node_changes() -> None:
     assert found.recovered() is found.recovered()
 
 
+def rebuilt() -> NodeIndex:
+    """Two nodes, the second with a pod, and a slot that is reserved for a third one."""
+    found = index(node("a", taints=[NOT_READY]), node("b"))
+    found.capacity.take(found.slot_of["b"], {"pods": 1})
+    found.reserve("c")
+    return found
+
+
 CHANGES: dict[str, Callable[[NodeIndex], object]] = {
-    "a new node": lambda found: found.put(node("c")),
+    "a new node": lambda found: found.put(node("d")),
     "a changed node": lambda found: found.put(node("b", labels={"zone": "1"}, taints=[INFRA])),
-    "a node that is gone": lambda found: found.drop("b"),
-    "the node of a pod that came first": lambda found: found.reserve("c"),
-    "a node of which pods were left": lambda found: (found.reserve("c"), found.release(found.slot_of["c"])),
+    "a node that is gone and leaves pods": lambda found: found.drop("b"),
+    "the node of a pod that came first": lambda found: found.reserve("e"),
+    "a slot that is free": lambda found: found.release(found.slot_of["c"]),
 }
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_the_recovered_view_is_that_of_a_new_index(change: Callable[[NodeIndex], object]) -> None:
-    found = index(node("a", taints=[NOT_READY]), node("b"))
+    found, fresh = rebuilt(), rebuilt()
     before = found.recovered()
     assert before is not None
-    before.kept_away(), before.ranks()
+    before.kept_away()
+    before.ranks()
     change(found)
-    fresh = index(node("a", taints=[NOT_READY]), node("b"))
     change(fresh)
     after, expected = found.recovered(), fresh.recovered()
     assert after is not None

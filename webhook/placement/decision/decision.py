@@ -120,11 +120,7 @@ def _judged(pod: Pod, ask: Ask, parsed: Parsed, verdict: Verdict, world: World, 
     new = None
     if not verdict.candidates:
         # What refuses the pod whatever is changed comes first: no fix would help. It could drop a node name.
-        if wrong := (
-            *conflicts(pod, effects),
-            *foreign_labels(ask.labels, effects),
-            *refuse_tolerations(ask, constraints, world, named=False),
-        ):
+        if wrong := (*_contrary(pod, ask, effects), *refuse_tolerations(ask, constraints, world, named=False)):
             return Decision(ask, wrong, verdict, warnings=ask.warnings)
         refusal = refuse(verdict, ask, world, PartialPods(pod, ask, verdict.hard, world))
         if world.policy.scale_up != "off" and refusal.fault is Fault.FORBIDDEN and not ask.elastic:
@@ -194,3 +190,8 @@ def forged_seal(pod: Pod) -> Iterator[Problem]:
             f"metadata.labels[{keys.SEAL}]",
             "only the webhook writes this label; leave it out, or copy the annotations of its pod as well",
         )
+
+
+def _contrary(pod: Pod, ask: Ask, effects: Sequence[Effect]) -> tuple[Problem, ...]:
+    """A problem for everything in the pod that contradicts the effects."""
+    return (*conflicts(pod, effects), *foreign_labels(ask.labels, effects))

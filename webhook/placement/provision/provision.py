@@ -108,7 +108,7 @@ def provide(
 
 def provide_stated(spec: PodSpec, annotations: Mapping[str, str], stated: Stated) -> Provision:
     """Give the worker what is ``stated``, in a pod that asks for neither hardware nor CPU binding."""
-    place = worker(spec, annotations)
+    place = stated.place or worker(spec, annotations)
     if isinstance(place, Problem):
         return Provision(spec, problems=_nowhere(stated, spec))
     given = shares(stated, spec, place, (), bound=False)

@@ -33,13 +33,14 @@ class Stated(Struct, frozen=True, gc=False):
 
     ``cause`` is what messages call them; a clause about them ends in it, in parentheses. ``firm`` resources replace
     what the container asks for itself; others only fill in what it does not say. ``problems`` are why the resources
-    cannot be given.
+    cannot be given. ``place`` is that of the container, if it was looked up.
     """
 
     resources: Resources
     cause: str
     firm: bool = True
     problems: tuple[Problem, ...] = ()
+    place: Place | None = None
 
 
 def stated_for(
@@ -66,8 +67,10 @@ def stated_for(
         problems = tuple(problems_of_resources(resources, "resources"))
         return _misstated(f"processing element {pe}", problems) if problems else Stated(resources, cause)
     place = worker(spec, annotations)
-    lacking = None if spec.resources is not None or isinstance(place, Problem) else _lacking(spec, place, default)
-    return Stated(lacking, DEFAULT_CAUSE, firm=False) if lacking else None
+    if spec.resources is not None or isinstance(place, Problem):
+        return None
+    lacking = _lacking(spec, place, default)
+    return Stated(lacking, DEFAULT_CAUSE, firm=False, place=place) if lacking else None
 
 
 def _misstated(whose: str, problems: Sequence[Problem]) -> Stated:
