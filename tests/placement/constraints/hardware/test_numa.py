@@ -240,7 +240,7 @@ WAITING: Json = {"initContainers": [container("first", "6")]}
 @pytest.mark.parametrize(
     ("found", "topologies", "expected"),
     [
-        (guaranteed("6", **{NIC: "1"}), [zones(SINGLE, 5, 4, nic=1)], f"cpu 5, {NIC} 0"),
+        (guaranteed("6", **{NIC: "1"}), [zones(SINGLE, 5, 4, nic=1)], "cpu 4"),
         (guaranteed("4", **{NIC: "2"}), [zones(SINGLE, 4, 4, nic=1)], f"{NIC} 1"),
         (guaranteed("8"), [zones(SINGLE, 5, 4), zones(SINGLE, 6, 1)], "cpu 6"),
         (guaranteed("8"), [zones(SINGLE, 5, 4), None], "cpu 6"),

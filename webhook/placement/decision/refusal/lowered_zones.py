@@ -53,6 +53,7 @@ def lowered_to_zones(
 ) -> LoweredContainers | None:
     """The largest amounts that a kubelet can align, resource by resource; ``None`` if that is not among ``dropped``.
 
+    Something of each resource is left if that can be.
     ``hard`` are the constraints of the pod, ``remaining`` those without these clauses. ``None`` also for a pod whose
     containers are given amounts, which would be others for lower requests.
     """
@@ -66,16 +67,21 @@ def lowered_to_zones(
     needs = needs_of(ask.spec)
     ways = dict.fromkeys(itertools.islice(_ways(needs, nodes, world), _WAYS))
     order = ordered(together(needs))
-    ranked = sorted(ways, key=lambda way: [-together(way).get(name, 0) for name in order])
     best: tuple[list[int], int, NumaNeeds] | None = None
-    for way in ranked[:_TRIED]:
-        amounts = [together(way).get(name, 0) for name in order]
+    for way in sorted(ways, key=lambda way: _rank(way, order))[:_TRIED]:
+        amounts = _rank(way, order)
         if best and amounts != best[0]:
             break
         fitting = _fitting(_with(ask.spec, needs, way), nodes, world).bit_count()
         if fitting > (best[1] if best else 0):
             best = amounts, fitting, way
     return LoweredContainers(_in_words(needs, best[2], order), best[1]) if best else None
+
+
+def _rank(way: NumaNeeds, order: Sequence[str]) -> list[int]:
+    """The order of the ways: those that leave something of most resources first, then those of the largest amounts."""
+    amounts = [together(way).get(name, 0) for name in order]
+    return [amounts.count(0), *(-amount for amount in amounts)]
 
 
 def _ways(needs: NumaNeeds, nodes: Bits, world: World) -> Iterator[NumaNeeds]:
