@@ -246,6 +246,7 @@ WAITING: Json = {"initContainers": [container("first", "6")]}
         (guaranteed("8"), [zones(SINGLE, 5, 4), None], "cpu 6"),
         (guaranteed("6", **{NIC: "1"}), [zones(RESTRICTED, 5, 5, nic=1)], "cpu 5"),
         (guaranteed("4", container("b", "3")), [zones(SINGLE, 5, 1)], "cpu 5 (b: cpu 1)"),
+        (guaranteed("3", container("b", "3")), [zones(SINGLE, 3, 2)], "cpu 5 (b: cpu 2)"),
         (guaranteed("4", container("b", "3")), [zones(SINGLE, 3, 3)], "cpu 6 (runtime: cpu 3)"),
         (guaranteed("4", container("b", "3")), [zones(SINGLE, 5, 3, scope=POD)], "cpu 5 (b: cpu 1)"),
         (guaranteed("4", container("b", "3")), [zones(SINGLE, 3, scope=POD)], "cpu 3 (runtime: cpu 2, b: cpu 1)"),
