@@ -22,6 +22,10 @@ ZONES: Final = re.compile(rf"add a node with NUMA zones for (?P<amounts>\S+ \d+(
 ROOM: Final = re.compile(r"add a node with (?P<amounts>.*) to offer" + LABEL)
 LABELLED: Final = re.compile(r"label one more node disk=ssd(?: \(only (?P<help>\d+) of (?P<of>\d+) nodes helps?\))?")
 GIVEN_UP: Final = re.compile(r"(?P<steps>(?:drop|lower) .*) \((?P<nodes>\d+) nodes? would fit\)")
+LEFT: Final = re.compile(r"(?P<total>[^()]+?)(?: \((?P<each>.*)\))?")
+"""What is left of requests: in all, and of each container that is lowered."""
+
+OWN: Final = re.compile(r"c(\d): (.*?)(?=, c\d: |$)")
 NOTHING: Final = "no single change helps; the pod needs a node that meets all of it"
 
 Amounts = tuple[int, int]
@@ -146,7 +150,7 @@ class TriedAlignment:
             elif " to " not in said["steps"]:
                 yield replace(self, disk=disk, containers=((0, 0),) * len(self.containers))
             else:
-                yield from self._lowered(_amounts(said["steps"].rpartition(" to ")[2], self.asked), disk)
+                yield from self._left(said["steps"].rpartition(" to ")[2], disk)
         else:
             assert fix == NOTHING, fix
 
@@ -154,6 +158,21 @@ class TriedAlignment:
     def asked(self) -> Amounts:
         """What all containers want together."""
         return sum(one[0] for one in self.containers), sum(one[1] for one in self.containers)
+
+    def _left(self, text: str, disk: str) -> Iterator["TriedAlignment"]:
+        """The case in which so much is left: of each container as it is said, else however they share it."""
+        left = LEFT.fullmatch(text)
+        assert left, text
+        total = _amounts(left["total"], self.asked)
+        if not left["each"]:
+            yield from self._lowered(total, disk)
+            return
+        containers = [*self.containers]
+        for number, amounts in OWN.findall(left["each"]):
+            containers[int(number)] = _amounts(amounts, self.containers[int(number)])
+        way = replace(self, disk=disk, containers=tuple(containers))
+        assert way.asked == total, text
+        yield way
 
     def _lowered(self, total: Amounts, disk: str) -> Iterator["TriedAlignment"]:
         """The case with these amounts in all, however they are shared by the containers."""
@@ -170,11 +189,17 @@ class TriedAlignment:
                 yield from self.done(fix.replace(f"{name} {amount}", f"{name} {int(amount) - 1}"))
         elif (said := GIVEN_UP.fullmatch(fix)) and " to " in said["steps"]:
             disk = "" if "nodeSelector disk=" in said["steps"] else self.disk
-            lowered = _amounts(said["steps"].rpartition(" to ")[2], self.asked)
+            left = LEFT.fullmatch(said["steps"].rpartition(" to ")[2])
+            assert left, fix
+            lowered = _amounts(left["total"], self.asked)
             for at in (0, 1):
                 if lowered[at] < self.asked[at]:
                     more = (lowered[0] + 1, lowered[1]) if at == 0 else (lowered[0], lowered[1] + 1)
-                    yield from self._lowered(more, disk)
+                    ways = self._lowered(more, disk)
+                    # A container without a core is aligned with nothing: by zone, each keeps one.
+                    yield from (
+                        way for way in ways if "by NUMA zone" not in fix or all(cpu for cpu, _ in way.containers)
+                    )
 
 
 def _enough(zone: Amounts, wanted: list[Amounts]) -> bool:

@@ -133,6 +133,11 @@ class Constraint(Protocol):
         ...
 
     @property
+    def zoned(self) -> tuple[str, ...]:
+        """The resources whose amounts the kubelet of the node has to align with its NUMA zones."""
+        ...
+
+    @property
     def devices(self) -> tuple[WantedDevices, ...]:
         """What of the pod gets devices of the node by the constraint."""
         ...
@@ -244,6 +249,11 @@ class ConstraintDefaults(Struct, frozen=True, gc=False):
     def requests(self) -> Tally:
         """No amounts."""
         return _NO_AMOUNTS
+
+    @property
+    def zoned(self) -> tuple[str, ...]:
+        """No resources."""
+        return ()
 
     @property
     def devices(self) -> tuple[WantedDevices, ...]:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tests.builders import NAMESPACE, Json, cluster, nodes, pod, typed
+from tests.builders import NAMESPACE, Json, cluster, node, nodes, pod, typed
 from tests.placement.hardware_containers import amount, required
 from webhook.placement.constraints.hardware.numa import NAMED
 from webhook.placement.decision.decision import Decision, decide
@@ -58,7 +58,8 @@ def test_a_pod_that_no_kubelet_can_align_is_refused() -> None:
     assert decision.message == (
         "requests cpu 4 by NUMA zone cannot hold: 0 of 2 nodes can run this pod.\n"
         "  2 nodes have no NUMA zone with cpu 4 of container runtime (policy single-numa-node)\n"
-        "Nearest fix: add a node with NUMA zones for cpu 4, or lower requests cpu 4 by NUMA zone (2 nodes would fit)."
+        "Nearest fix: add a node with NUMA zones for cpu 4, or lower requests cpu 4 by NUMA zone to cpu 3 (2 nodes "
+        "would fit)."
     )
 
 
@@ -208,3 +209,66 @@ def test_zones_that_change_are_seen() -> None:
     assert (decided(guaranteed(), inventory).message, inventory.topologies.version) == ("", 3)
     inventory.topologies.put(name, zones(TopologyPolicy.NONE, 1))
     assert inventory.topologies.by_node == {}
+
+
+def fix(found: Json, inventory: Inventory) -> str:
+    """The last alternative of what would help."""
+    return decided(found, inventory).message.splitlines()[-1].rpartition(", or ")[2].removesuffix(".")
+
+
+def container(name: str, cpu: str, **others: str) -> Json:
+    amounts = {"cpu": cpu, "memory": "1Gi", **others}
+    return {"name": name, "image": "i", "resources": {"requests": amounts, "limits": amounts}}
+
+
+NIC = "example.com/nic"
+
+
+def with_nics(*topologies: NodeTopology | None) -> Inventory:
+    """Nodes with as many cores as their zones have, and two devices."""
+    cores = [sum(dict(zone.allocatable)["cpu"] for zone in one.zones) // NANO if one else 6 for one in topologies]
+    found = cluster(node(f"node-{at}", cpu=1000 * count, **{NIC: 2}) for at, count in enumerate(cores))
+    for at, topology in enumerate(topologies):
+        if topology:
+            found.topologies.put(f"node-{at}", topology)
+    return found
+
+
+WAITING: Json = {"initContainers": [container("first", "6")]}
+
+
+@pytest.mark.parametrize(
+    ("found", "topologies", "expected"),
+    [
+        (guaranteed("6", **{NIC: "1"}), [zones(SINGLE, 5, 4, nic=1)], "cpu 4"),
+        (guaranteed("4", **{NIC: "2"}), [zones(SINGLE, 4, 4, nic=1)], f"{NIC} 1"),
+        (guaranteed("8"), [zones(SINGLE, 5, 4), zones(SINGLE, 6, 1)], "cpu 6"),
+        (guaranteed("8"), [zones(SINGLE, 5, 4), None], "cpu 6"),
+        (guaranteed("6", **{NIC: "1"}), [zones(RESTRICTED, 5, 5, nic=1)], "cpu 5"),
+        (guaranteed("4", container("b", "3")), [zones(SINGLE, 5, 1)], "cpu 5 (b: cpu 1)"),
+        (guaranteed("3", container("b", "3")), [zones(SINGLE, 3, 2)], "cpu 5 (b: cpu 2)"),
+        (guaranteed("4", container("b", "3")), [zones(SINGLE, 3, 3)], "cpu 6 (runtime: cpu 3)"),
+        (guaranteed("4", container("b", "3")), [zones(SINGLE, 5, 3, scope=POD)], "cpu 5 (b: cpu 1)"),
+        (guaranteed("4", container("b", "3")), [zones(SINGLE, 3, scope=POD)], "cpu 3 (runtime: cpu 2, b: cpu 1)"),
+        (guaranteed("4", container("b", "3")), [zones(SINGLE, 1, scope=POD)], ""),
+        (pod(containers=[container("a", "2")], **WAITING), [zones(SINGLE, 5, 5)], "cpu 5 (first: cpu 5)"),
+    ],
+)
+def test_a_request_is_lowered_to_what_a_zone_has(
+    found: Json, topologies: list[NodeTopology | None], expected: str
+) -> None:
+    text = fix(found, with_nics(*topologies))
+    assert text.partition(" by NUMA zone to ")[2].rpartition(" (")[0] == expected, text
+
+
+def test_devices_of_a_pod_without_guaranteed_cores_are_lowered_to_none() -> None:
+    found = pod(containers=[{"name": "main", "image": "i", "resources": {"limits": {NIC: "2"}}}])
+    assert fix(found, with_nics(zones(SINGLE, 5, 4))) == (
+        f"lower requests {NIC} 2 by NUMA zone to {NIC} 0 (1 node would fit)"
+    )
+
+
+def test_amounts_of_hardware_requirements_are_not_said() -> None:
+    given = required({"resource": amount(NIC, 1, requests=1)})
+    found = pod(annotations=given, containers=[container("runtime", "8")])
+    assert fix(found, with_nics(zones(SINGLE, 5, 4, nic=2))).startswith("lower requests cpu 8")

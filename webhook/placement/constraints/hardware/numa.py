@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar, Final
 
 from webhook.placement.constraints.constraint import Constraint, ConstraintDefaults, Reason, Spread
+from webhook.placement.kube.amounts import ordered
 from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.kube.pod import NodeTerm, Requirement
 from webhook.placement.kube.quantity import format_quantity
@@ -49,6 +50,11 @@ class Aligned(ConstraintDefaults, frozen=True, gc=False):
     turned: tuple[tuple[_Turned, Bits], ...]
     soft: bool = False
     node: str = ""
+
+    @property
+    def zoned(self) -> tuple[str, ...]:
+        """The resources of the amounts, cores first."""
+        return tuple(ordered(dict(self.amounts)))
 
     def filter(self, world: World) -> Bits:
         """All nodes but those that turn the pod away."""

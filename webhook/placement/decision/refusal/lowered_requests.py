@@ -139,6 +139,11 @@ def _units(resource: str, requested: int) -> list[int]:
     return [unit for unit in _COARSE.get(resource, ()) if requested % unit == 0] or [1]
 
 
+def rounded_as(resource: str, amount: int, requested: int) -> int:
+    """The amount rounded down in the units in which so much of the resource is requested."""
+    return _rounded(amount, _units(resource, requested))
+
+
 def _rounded(amount: int, units: Sequence[int]) -> int:
     """The largest multiple of the first unit of which there is one, that is no more than the amount."""
     unit = next((unit for unit in units if unit <= amount), 1)

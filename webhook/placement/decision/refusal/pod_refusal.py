@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from webhook.placement.decision.refusal.clause_nodes import ClauseNodes, without_each
 from webhook.placement.decision.refusal.cluster_change import proposed_fixes
 from webhook.placement.decision.refusal.lowered_requests import lowered_for_pod
+from webhook.placement.decision.refusal.lowered_zones import lowered_to_zones
 from webhook.placement.decision.refusal.partial_pod import PartialPods
 from webhook.placement.decision.refusal.refusal import Refusal, cannot_hold
 from webhook.placement.decision.refusal.relaxation import Relaxation
@@ -61,8 +62,12 @@ def _fixes(
     if fix:
         yield fix
     if count:
-        lowered = lowered_for_pod(verdict, best, partial.left(best), ask, world)
-        if lowered:
+        remaining = partial.left(best)
+        zones = lowered_to_zones(verdict.hard, best, remaining, ask, world)
+        lowered = None if zones else lowered_for_pod(verdict, best, remaining, ask, world)
+        if zones:
+            yield Drop.of(best, relaxation.verbs, _gain(zones.nodes), zones.to)
+        elif lowered:
             lowerable, amounts, fitting = lowered
             yield lowerable.fix(best, relaxation.verbs, _gain(fitting), amounts)
         else:

@@ -1,0 +1,174 @@
+"""To what the requests of containers have to be lowered so that a kubelet can align them with its NUMA zones.
+
+See ``docs/refusals.md``, "Words".
+"""
+
+import itertools
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from webhook.placement.decision.refusal.lowered_requests import rounded_as
+from webhook.placement.decision.verdict import Judged
+from webhook.placement.kube.amounts import ordered
+from webhook.placement.kube.bits import Bits, slots
+from webhook.placement.kube.pod import Container, PodSpec, Resources
+from webhook.placement.kube.quantity import NANO, format_quantity
+from webhook.placement.kube.requests import pod_requests
+from webhook.placement.kube.resource_name import CPU
+from webhook.placement.numa.lowered_needs import lowered_needs
+from webhook.placement.numa.needs import ContainerNeeds, NumaNeeds, is_memory, together
+from webhook.placement.numa.topology import NodeTopology, NumaZone, TopologyPolicy, TopologyScope
+from webhook.placement.provision.provision import BARE
+from webhook.placement.request.ask import Ask
+from webhook.placement.request.numa_needs import needs_of
+from webhook.placement.request.world import World
+from webhook.placement.text.clause import Clause, Source
+from webhook.placement.text.problem import CLAUSE_LIMIT, enumerated, shorten
+
+_KINDS: Final = 16
+"""Maximum number of kinds of zones whose amounts are tried."""
+
+_WAYS: Final = 512
+"""Maximum number of choices of zones that are compared, over all kinds."""
+
+_TRIED: Final = 32
+"""Maximum number of these that are judged, the largest amounts first."""
+
+_CONTAINERS: Final = 3
+"""Maximum number of containers whose amounts are named."""
+
+
+class LoweredContainers(Struct, frozen=True):
+    """The requests of containers, lowered so that ``nodes`` nodes can run the pod; ``to`` is what is left of them."""
+
+    to: str
+    nodes: int
+
+
+def lowered_to_zones(
+    hard: Iterable[Judged], dropped: Collection[Clause], remaining: Iterable[Judged], ask: Ask, world: World
+) -> LoweredContainers | None:
+    """The largest amounts that a kubelet can align, resource by resource; ``None`` if that is not among ``dropped``.
+
+    Something of each resource is left if that can be.
+    ``hard`` are the constraints of the pod, ``remaining`` those without these clauses. ``None`` also for a pod whose
+    containers are given amounts, which would be others for lower requests.
+    """
+    zoned = any(judged.constraint.zoned for judged in hard if judged.constraint.clause in dropped)
+    if not zoned or ask.provision is not BARE:
+        return None
+    nodes = world.everything
+    for judged in remaining:
+        if judged.constraint.clause is None or judged.constraint.clause.source is not Source.REQUESTS:
+            nodes &= judged.nodes
+    needs = needs_of(ask.spec)
+    ways = dict.fromkeys(itertools.islice(_ways(needs, nodes, world), _WAYS))
+    order = ordered(together(needs))
+    best: tuple[list[int], int, NumaNeeds] | None = None
+    for way in sorted(ways, key=lambda way: _rank(way, order))[:_TRIED]:
+        amounts = _rank(way, order)
+        if best and amounts != best[0]:
+            break
+        fitting = _fitting(_with(ask.spec, needs, way), nodes, world).bit_count()
+        if fitting > (best[1] if best else 0):
+            best = amounts, fitting, way
+    return LoweredContainers(_in_words(needs, best[2], order), best[1]) if best else None
+
+
+def _rank(way: NumaNeeds, order: Sequence[str]) -> list[int]:
+    """The order of the ways: those that leave something of most resources first, then those of the largest amounts."""
+    amounts = [together(way).get(name, 0) for name in order]
+    return [amounts.count(0), *(-amount for amount in amounts)]
+
+
+def _ways(needs: NumaNeeds, nodes: Bits, world: World) -> Iterator[NumaNeeds]:
+    """The lowered amounts for each choice of zones of these nodes, with which each container keeps cores and memory.
+
+    Without these a pod has no guaranteed resources, and its kubelet aligns nothing for it.
+    """
+    for topology in itertools.islice(dict.fromkeys(_zones(needs, nodes, world)), _KINDS):
+        for way in lowered_needs(topology, needs, _rounded):
+            if all(amount for one in way for name, amount in one.amounts if name == CPU or is_memory(name)):
+                yield way
+
+
+def _zones(needs: NumaNeeds, nodes: Bits, world: World) -> Iterator[NodeTopology]:
+    """The zones of each of these nodes; one whose zones are not known is one zone for all containers."""
+    inventory = world.inventory
+    rows = {name: inventory.nodes.capacity.rows(name)[0] for name in together(needs)}
+    for slot in slots(nodes):
+        topology = inventory.topologies.by_node.get(inventory.nodes.names[slot])
+        if topology is None:
+            all_of_it = tuple(
+                (name, int(row[slot]) * (NANO // 1000 if name == CPU else NANO)) for name, row in rows.items()
+            )
+            topology = NodeTopology(TopologyPolicy.SINGLE, TopologyScope.POD, (NumaZone(all_of_it, all_of_it),))
+        yield topology
+
+
+def _rounded(resource: str, amount: int, requested: int) -> int:
+    """The amount rounded down as requests are lowered; cores stay whole, since others are not aligned."""
+    if resource == CPU:
+        return amount - amount % NANO
+    return rounded_as(resource, amount // NANO, requested // NANO) * NANO
+
+
+def _with(spec: PodSpec, needs: NumaNeeds, lowered: NumaNeeds) -> PodSpec:
+    """The spec whose containers request the lowered amounts of what is aligned, with limits that are the same."""
+    changed = {one.name: _changes(one, to) for one, to in zip(needs, lowered, strict=True)}
+
+    def lower(containers: tuple[Container, ...] | None) -> tuple[Container, ...] | None:
+        return containers and tuple(
+            replace(one, resources=_lowered(one.resources, changed[one.name]))
+            if one.resources and one.name in changed
+            else one
+            for one in containers
+        )
+
+    return replace(spec, containers=lower(spec.containers), init_containers=lower(spec.init_containers))
+
+
+def _changes(needs: ContainerNeeds, to: ContainerNeeds) -> dict[str, int]:
+    """The amounts that are lowered, in nano-units."""
+    return {name: amount for name, amount in to.amounts if amount < dict(needs.amounts)[name]}
+
+
+def _lowered(resources: Resources, amounts: Mapping[str, int]) -> Resources:
+    said = {name: format_quantity(amount) for name, amount in amounts.items()}
+    return replace(
+        resources, requests={**(resources.requests or {}), **said}, limits={**(resources.limits or {}), **said}
+    )
+
+
+def _fitting(spec: PodSpec, nodes: Bits, world: World) -> Bits:
+    """The nodes with room for what the spec requests, and whose kubelets can align it."""
+    inventory = world.inventory
+    requests = inventory.devices.classes.judged(pod_requests(spec)[0])
+    fitting = nodes & inventory.nodes.capacity.fits(requests)
+    if needs := needs_of(spec):
+        for turned in inventory.topologies.turned_away(
+            needs, inventory.nodes.slot_of, inventory.nodes.version
+        ).values():
+            fitting &= ~turned
+    return fitting
+
+
+def _in_words(needs: NumaNeeds, lowered: NumaNeeds, order: Sequence[str]) -> str:
+    """What is left of the pod's amounts; of several containers, with what is left of each that is lowered."""
+    before, after = together(needs), together(lowered)
+    total = _amounts({name: after.get(name, 0) for name in order if after.get(name, 0) < before[name]})
+    if len(needs) == 1:
+        return total
+    each = [
+        f"{shorten(one.name, CLAUSE_LIMIT)}: {_amounts(changes)}"
+        for one, to in zip(needs, lowered, strict=True)
+        if (changes := _changes(one, to))
+    ]
+    return f"{total} ({enumerated(each, _CONTAINERS)})"
+
+
+def _amounts(amounts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {format_quantity(amount)}" for name, amount in amounts.items())

@@ -1,0 +1,52 @@
+"""The largest amounts of a pod that the NUMA zones of a node have, container by container.
+
+A container gets a zone, or the pod one if the kubelet aligns it as a whole. What the zone has too little of is lowered
+to what it has left. One zone that has all is aligned by both strict policies (``alignment``).
+"""
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final
+
+from msgspec.structs import replace
+
+from webhook.placement.kube.quantity import NANO
+from webhook.placement.kube.resource_name import CPU, MEMORY
+from webhook.placement.numa.needs import ContainerNeeds, Life, NumaNeeds
+from webhook.placement.numa.topology import NodeTopology, TopologyScope
+
+_LEAST: Final[Mapping[str, int]] = {CPU: NANO, MEMORY: NANO << 20}
+"""What a container keeps at least: a core, and a MiB."""
+
+Rounded = Callable[[str, int, int], int]
+"""Function of a resource, an amount and the requested amount, both in nano-units: the amount rounded down."""
+
+
+def lowered_needs(topology: NodeTopology, needs: NumaNeeds, rounded: Rounded) -> Iterator[NumaNeeds]:
+    """The needs after each choice of zones for the containers; resources that no zone states stay as they are."""
+    zones = [dict(zone.allocatable) for zone in topology.zones]
+    stated = frozenset(itertools.chain(*zones))
+    whole = topology.scope is TopologyScope.POD
+    for chosen in itertools.product(range(len(zones)), repeat=1 if whole else len(needs)):
+        places = chosen * len(needs) if whole else chosen
+        remaining = [dict(zone) for zone in zones]
+        lowered = []
+        for at, (one, place) in enumerate(zip(needs, places, strict=True)):
+            zone = remaining[place]
+            later = [other for other, its in zip(needs[at + 1 :], places[at + 1 :], strict=True) if its == place]
+            amounts = {
+                name: rounded(name, min(amount, max(0, zone.get(name, 0) - _kept(name, later))), amount)
+                if name in stated
+                else amount
+                for name, amount in one.amounts
+            }
+            if one.life is not Life.BEFORE:
+                zone |= {name: zone[name] - amounts[name] for name in zone.keys() & amounts.keys()}
+            lowered.append(replace(one, amounts=tuple(sorted(amounts.items()))))
+        yield tuple(lowered)
+
+
+def _kept(resource: str, later: Iterable[ContainerNeeds]) -> int:
+    """What is left in a zone for containers that come later, each of which keeps some cores and memory."""
+    least = _LEAST.get(resource, 0)
+    return least * sum(any(name == resource for name, _ in one.amounts) for one in later if one.life is not Life.BEFORE)
