@@ -76,6 +76,11 @@ class Topologies:
         self._answers[needs] = turned
         return turned
 
+    def kinds(self, slots: Mapping[str, int], version: int) -> tuple[tuple[NodeTopology, Bits], ...]:
+        """The zones of which there are nodes, with these nodes; ``version`` is that of the ``slots`` of nodes."""
+        self._refresh(slots, version)
+        return self._masks
+
     def _refresh(self, slots: Mapping[str, int], version: int) -> None:
         """All kinds of zones with the nodes that have them, if zones or nodes have changed."""
         if self._seen != (self.version, version):

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from tests.builders import NAMESPACE, Json, cluster, node, nodes, pod, typed
 from tests.placement.hardware_containers import amount, required
+from tests.work import calls
 from webhook.placement.constraints.hardware.numa import NAMED
 from webhook.placement.decision.decision import Decision, decide
 from webhook.placement.inventory.inventory import Inventory
@@ -272,3 +273,15 @@ def test_amounts_of_hardware_requirements_are_not_said() -> None:
     given = required({"resource": amount(NIC, 1, requests=1)})
     found = pod(annotations=given, containers=[container("runtime", "8")])
     assert fix(found, with_nics(zones(SINGLE, 5, 4, nic=2))).startswith("lower requests cpu 8")
+
+
+@pytest.mark.parametrize("topology", [zones(SINGLE, 3, 3), None], ids=["known", "unknown"])
+def test_a_refusal_looks_at_kinds_of_zones_and_not_at_each_node(topology: NodeTopology | None) -> None:
+    found = guaranteed("8")
+
+    def refused(count: int) -> int:
+        inventory = with_nics(zones(SINGLE, 5, 4), *[topology] * count)
+        assert "by NUMA zone to cpu " in fix(found, inventory)
+        return calls(lambda: decided(found, inventory))
+
+    assert refused(500) <= refused(50) + 50

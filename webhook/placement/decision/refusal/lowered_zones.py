@@ -3,7 +3,9 @@
 See ``docs/refusals.md``, "Words".
 """
 
+import functools
 import itertools
+import operator
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -30,6 +32,9 @@ from webhook.placement.text.problem import CLAUSE_LIMIT, enumerated, shorten
 
 _KINDS: Final = 16
 """Maximum number of kinds of zones whose amounts are tried."""
+
+_UNKNOWN: Final = 8
+"""Maximum number of nodes without known zones whose amounts are tried."""
 
 _WAYS: Final = 512
 """Maximum number of choices of zones that are compared, over all kinds."""
@@ -89,24 +94,26 @@ def _ways(needs: NumaNeeds, nodes: Bits, world: World) -> Iterator[NumaNeeds]:
 
     Without these a pod has no guaranteed resources, and its kubelet aligns nothing for it.
     """
-    for topology in itertools.islice(dict.fromkeys(_zones(needs, nodes, world)), _KINDS):
+    for topology in dict.fromkeys(itertools.islice(_zones(needs, nodes, world), _KINDS)):
         for way in lowered_needs(topology, needs, _rounded):
             if all(amount for one in way for name, amount in one.amounts if name == CPU or is_memory(name)):
                 yield way
 
 
 def _zones(needs: NumaNeeds, nodes: Bits, world: World) -> Iterator[NodeTopology]:
-    """The zones of each of these nodes; one whose zones are not known is one zone for all containers."""
+    """The different zones of these nodes; the first nodes whose zones are not known are one zone for all containers."""
     inventory = world.inventory
+    kinds = inventory.topologies.kinds(inventory.nodes.slot_of, inventory.nodes.version)
     rows = {name: inventory.nodes.capacity.rows(name)[0] for name in together(needs)}
-    for slot in slots(nodes):
-        topology = inventory.topologies.by_node.get(inventory.nodes.names[slot])
-        if topology is None:
-            all_of_it = tuple(
-                (name, int(row[slot]) * (NANO // 1000 if name == CPU else NANO)) for name, row in rows.items()
-            )
-            topology = NodeTopology(TopologyPolicy.SINGLE, TopologyScope.POD, (NumaZone(all_of_it, all_of_it),))
-        yield topology
+    unknown = nodes & ~functools.reduce(operator.or_, (those for _, those in kinds), 0)
+    for slot in itertools.islice(slots(unknown), _UNKNOWN):
+        all_of_it = tuple(
+            (name, int(row[slot]) * (NANO // 1000 if name == CPU else NANO)) for name, row in rows.items()
+        )
+        yield NodeTopology(TopologyPolicy.SINGLE, TopologyScope.POD, (NumaZone(all_of_it, all_of_it),))
+    for topology, those in kinds:
+        if those & nodes:
+            yield topology
 
 
 def _rounded(resource: str, amount: int, requested: int) -> int:
