@@ -99,8 +99,9 @@ class TestALiteralPoolAndAnExclusiveOne:
         assert condition(pool, "Degraded")["message"] == (
             "host 0 (node-6) belongs to an exclusive HostPool; host 1 (node-7) belongs to an exclusive HostPool"
         )
-        pool = wait_for(admin, listed)
-        assert (pool["status"]["readyHosts"], condition(pool)["message"]) == (2, "it has 2 hosts")
+        wait_for(admin, listed)
+        until(lambda: condition(admin.get(listed))["message"] == "it has 2 hosts", "both hosts are free, one by one")
+        assert admin.get(listed)["status"]["readyHosts"] == len(self.LISTED)
 
     def test_a_pod_that_names_it_meanwhile_is_told_so(self, admin: Api) -> None:
         asks = asking("pe-9", SPACE, "host(listed)", labels={"streams.ibm.com/job": "j"})
