@@ -43,6 +43,7 @@ Json = dict[str, Any]
 NAME = ("default", "pe-0")
 PE = element_path("pe-0")
 JOB = job_path("pe")
+END = {"launchCount": 1, "outcome": "Deleted", "finishedAt": "2026-01-01T00:00:00Z"}
 
 
 class Passes:
@@ -291,6 +292,68 @@ async def test_an_element_that_this_process_has_created_is_not_read_again(passes
     passes.store.unlaunched.add(passes.kube.objects[PE]["metadata"]["uid"])
     await passes.elements.reconcile(NAME)
     assert (passes.pods, passes.line.reads) == (["pe-0-1"], 0)
+
+
+async def test_the_pod_of_a_later_launch_is_not_taken_for_the_one_that_does_not_exist(passes: Passes) -> None:
+    """The caches are those of before launch 2, whose pod runs: the look found that the pod of launch 1 is gone."""
+    passes.put_pod(passes.pod(1))
+    passes.kube.remove(pod_path("pe-0-1"))
+    pod = passes.pod(2)
+    status = {"launchCount": 2, "podUID": pod["metadata"]["uid"], "phase": "Running", "ended": END}
+    passes.kube.change(PE, {"spec": {"launchCount": 2}, "status": status})
+    await passes.elements.reconcile(NAME)
+    assert (passes.pods, passes.status["ended"], passes.status["phase"]) == (["pe-0-2"], END, "Running")
+
+
+@pytest.mark.parametrize("late", [True, False])
+async def test_an_end_is_counted_by_the_options_of_a_job_that_the_watch_has_not_brought(
+    passes: Passes, *, late: bool
+) -> None:
+    passes.kube.change(JOB, {"spec": {"processingElement": {"restartFailedPod": False, "deleteFailedPod": False}}})
+    passes.store.jobs.drop(("default", "pe"))
+    if not late:
+        other = {**passes.kube.objects[JOB], "spec": {}}
+        passes.store.jobs.put(read_job(raw({**other, "metadata": {**other["metadata"], "uid": "of-an-earlier-job"}})))
+    passes.put_pod(passes.pod(1, phase="Failed"))
+    await passes.elements.reconcile(NAME)
+    assert (passes.status["phase"], passes.status["restarts"], passes.pods) == ("Failed", 0, ["pe-0-1"])
+
+
+async def test_a_failed_pod_is_kept_as_a_job_says_that_the_watch_has_not_brought(passes: Passes) -> None:
+    passes.kube.change(JOB, {"spec": {"processingElement": {"deleteFailedPod": False}}})
+    passes.store.jobs.drop(("default", "pe"))
+    pod = passes.pod(1, phase="Failed")
+    passes.put_pod(pod)
+    status = {"launchCount": 1, "podUID": pod["metadata"]["uid"], "phase": "Failed"}
+    passes.kube.change(PE, {"status": {**status, "ended": {**END, "outcome": "Failed"}}})
+    passes.store.elements.put(read_element(raw(passes.kube.objects[PE])))
+    await passes.elements.reconcile(NAME)
+    assert passes.pods == ["pe-0-1"]
+
+
+@pytest.mark.parametrize("replaced", [True, False])
+async def test_an_end_of_an_element_without_a_job_is_counted_by_its_own_options(
+    passes: Passes, *, replaced: bool
+) -> None:
+    passes.kube.remove(JOB)
+    passes.store.jobs.drop(("default", "pe"))
+    if replaced:
+        passes.kube.create(JOB, spec={"processingElement": {"restartFailedPod": False}})
+    passes.put_pod(passes.pod(1, phase="Failed"))
+    await passes.elements.reconcile(NAME)
+    assert (passes.status["restarts"], passes.kube.objects[PE]["spec"]["launchCount"]) == (1, 2)
+
+
+async def test_an_end_is_not_counted_while_its_job_cannot_be_read(passes: Passes) -> None:
+    pod = passes.pod(1, phase="Failed")
+    passes.put_pod(pod)
+    passes.kube.change(PE, {"status": {"launchCount": 1, "podUID": pod["metadata"]["uid"], "phase": "Running"}})
+    passes.watch()
+    passes.store.jobs.drop(("default", "pe"))
+    passes.line.failures.append(ApiError(Cause.UNREACHABLE, "no"))
+    with pytest.raises(ApiError, match="^no$"):
+        await passes.elements.reconcile(NAME)
+    assert "ended" not in passes.status
 
 
 # Jobs

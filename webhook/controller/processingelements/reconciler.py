@@ -3,7 +3,8 @@
 Each pass starts from what is stored and what the caches hold, so the controller can be killed after any step. A status
 and a launch count are written with the version that was read. A pod is created, and deleted, only after the element was
 read from the API server: a controller that has just begun to lead may not have heard of all that its predecessor did.
-Elements that the same process has created, and that have had no pod yet, have no predecessor.
+Elements that the same process has created, and that have had no pod yet, have no predecessor. For the same reason a Job
+that the caches do not hold is read before its options decide about an end, or about which pods are deleted.
 """
 
 import asyncio
@@ -18,7 +19,14 @@ from kubeapi.client.errors import ApiError, Cause
 from kubeapi.clock import Clock
 from webhook.cluster.watch.lists import listed
 from webhook.controller.jobstore.pod_reader import read_element_pod
-from webhook.controller.jobstore.records import StoredElement, element_path, read_element
+from webhook.controller.jobstore.records import (
+    StoredElement,
+    StoredJob,
+    element_path,
+    job_path,
+    read_element,
+    read_job,
+)
 from webhook.controller.jobstore.store import JobStore
 from webhook.controller.object_editor import REFUSALS, ObjectEditor
 from webhook.controller.processingelements.element_reports import ElementReports
@@ -111,6 +119,10 @@ class _ElementPass:
         """Whether the API server has just answered that the pod does not exist."""
         self._fresh = False
         """Whether the element was read from the API server in this pass, or no other process can have acted on it."""
+        self._asked_job: StoredJob | None = None
+        """The Job, if this pass has read it."""
+        self._asked = False
+        """Whether this pass has asked for the Job, which may not exist."""
 
     async def run(self) -> float | None:
         """Do the steps; returns the seconds until the next pass."""
@@ -128,11 +140,8 @@ class _ElementPass:
     async def _last(self) -> bool:
         """Do one step; whether it is the last one."""
         step = next_step(self._state(), self._now())
-        if step.act in {Act.CREATE, Act.DELETE} and not self._fresh:
-            if self._element.uid not in self._store.unlaunched:
-                return await self._read()
-            self._store.unlaunched.discard(self._element.uid)
-            self._fresh = True
+        if not await self._certain(step):
+            return False
         match step.act:
             case Act.NONE:
                 return await self._report(step)
@@ -147,11 +156,36 @@ class _ElementPass:
                 return True  # the watch says when they have ended
         return await self._create(step)
 
+    async def _certain(self, step: Step) -> bool:
+        """Whether what the step follows from is true now; if the caches may not hold it, it has been read instead."""
+        counts = step.status.counted != self._reports.status(self._element).counted
+        if (counts or step.act is Act.DELETE) and self._job is None and not self._asked:
+            await self._ask_job()
+            return False
+        if step.act not in {Act.CREATE, Act.DELETE} or self._fresh:
+            return True
+        self._fresh = True
+        if self._element.uid not in self._store.unlaunched:
+            await self._read()
+            return False
+        self._store.unlaunched.discard(self._element.uid)
+        return True
+
+    @property
+    def _job(self) -> StoredJob | None:
+        """The Job of the element, as the watch has brought it, or as this pass has read it."""
+        job = self._store.jobs.all.get((self._element.namespace, self._element.job))
+        return self._own(job) or self._asked_job
+
     @property
     def _options(self) -> JobSpec:
         """The options of the Job; without a Job none."""
-        job = self._store.jobs.all.get((self._element.namespace, self._element.job))
+        job = self._job
         return (job and job.options) or JobSpec()
+
+    def _own(self, job: StoredJob | None) -> StoredJob | None:
+        """The Job, unless it is another one than that of the element, under its name."""
+        return job if job is not None and self._element.owner_uid in {"", job.uid} else None
 
     def _state(self) -> ElementState:
         element, status = self._element, self._reports.status(self._element)
@@ -208,7 +242,7 @@ class _ElementPass:
         self._element = await self._reports.say(self._element, status)
         return True
 
-    async def _read(self) -> bool:
+    async def _read(self) -> None:
         """Read the element from the API server; raises ApiError, MISSING also for another element of its name."""
         element = read_element(Raw(await self._server.read(element_path(*self._element.key))))
         if element.uid != self._element.uid:
@@ -216,8 +250,18 @@ class _ElementPass:
                 Cause.MISSING, f"the ProcessingElement {element.name} was replaced by another object of that name"
             )
         self._store.elements.learn(element)
-        self._element, self._fresh = element, True
-        return False
+        self._element = element
+        self._looked = False  # the pod that did not exist may have been that of an earlier launch
+
+    async def _ask_job(self) -> None:
+        """Ask the API server for the Job of the element."""
+        self._asked = True
+        path = job_path(self._element.namespace, self._element.job)
+        try:
+            self._asked_job = self._own(read_job(Raw(await self._server.read(path))))
+        except ApiError as failure:
+            if failure.cause is not Cause.MISSING:
+                raise
 
     async def _look(self) -> bool:
         """Ask the API server for the pod of the present launch."""

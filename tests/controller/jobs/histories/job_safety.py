@@ -97,7 +97,7 @@ class JobSafetyMonitor:
         elif ended["outcome"] != truth:
             yield f"{name}: launch {ended['launchCount']} is counted as {ended['outcome']}, and was {truth}"
         job = self._kube.objects.get(job_path(element["spec"]["job"]))
-        if job is None:
+        if job is None or job["metadata"]["uid"] != owner_of(element):
             return
         answers = {
             restarts(element, found, ended["outcome"], deleted=deleted)
@@ -112,7 +112,7 @@ class JobSafetyMonitor:
         yield job
         for change in self._kube.changes:
             for found in (change.before, change.after):
-                if change.collection == JOBS and found and found["metadata"]["name"] == job["metadata"]["name"]:
+                if change.collection == JOBS and found and found["metadata"]["uid"] == job["metadata"]["uid"]:
                     yield found
 
 
