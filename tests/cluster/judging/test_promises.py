@@ -81,7 +81,7 @@ def test_two_applications_are_not_promised_the_same_room(promising: Promising) -
     assert promising.allows(ONE)
     assert len(promising.stand_ins()) == promising.inventory.promised == 4
     found = promising.certain(application_review("two", namespace="elsewhere"))
-    assert refused(found.answer)[1].startswith("requests cpu 4 cannot hold: 0 of 1 pod fits (head).")
+    assert refused(found.answer)[1].startswith("The pods cannot all run: 0 of 3 pods fit (worker small).")
     assert warnings(found.answer) == [TAKEN]
 
 

@@ -62,8 +62,9 @@ def lowered_to_zones(
     ``hard`` are the constraints of the pod, ``remaining`` those without these clauses. ``None`` also for a pod whose
     containers are given amounts, which would be others for lower requests.
     """
-    zoned = any(judged.constraint.zoned for judged in hard if judged.constraint.clause in dropped)
-    if not zoned or ask.provision is not BARE:
+    if not world.inventory.topologies.by_node or ask.provision is not BARE:
+        return None
+    if not any(judged.constraint.zoned for judged in hard if judged.constraint.clause in dropped):
         return None
     nodes = world.everything
     for judged in remaining:
