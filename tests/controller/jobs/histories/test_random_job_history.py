@@ -7,6 +7,7 @@ import pytest
 
 from tests.apiserver.paths import NODES, PODS, element_path, job_path, pod_path
 from tests.apiserver.storage import Storage
+from tests.controller.controller_process import FaultyApi
 from tests.controller.histories.convergence import marks_of
 from tests.controller.histories.lived_histories import live_each, telling
 from tests.controller.jobs.histories.job_safety import JobSafetyMonitor, at_rest
@@ -91,6 +92,21 @@ def test_a_pod_that_never_began_is_a_violation_at_rest() -> None:
     kube.create(pod_path("app-0-1"), metadata=owned_by(element), spec={})
     *_, last = at_rest(kube)
     assert last == ("app-0 ({'job': 'app', 'launchCount': 1}) says {}, and has [('app-0-1', {})]: nothing to wait for")
+
+
+def test_no_element_is_judged_by_an_earlier_job_of_the_name() -> None:
+    """The earlier one wanted no restarts; the element is of the later one, which wants them."""
+    history = JobHistory(0)
+    kube, monitor = history.kube, JobSafetyMonitor(history)
+    kube.create(job_path("app"), spec={"processingElement": {"restartFailedPod": False}})
+    kube.remove(job_path("app"))
+    job = kube.create(job_path("app"), spec={"processingElement": {"restartFailedPod": True}})
+    element = kube.create(element_path("app-0"), metadata=owned_by(job), spec={"job": "app", "launchCount": 1})
+    pod = kube.create(pod_path("app-0-1"), metadata=owned_by(element), spec={}, status={"phase": "Failed"})
+    status = {"podUID": pod["metadata"]["uid"], "ended": {"launchCount": 1, "outcome": "Failed"}}
+    kube.writer = FaultyApi(kube)
+    kube.change(element_path("app-0"), {"status": status})
+    assert monitor.violations == [f"app-0: 0 restarts after {status['ended']}, and the table says {{True}}"]
 
 
 def owned_by(owner: dict[str, Any]) -> dict[str, Any]:
