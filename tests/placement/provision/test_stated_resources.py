@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.builders import JOB, Json, asked, cluster, decided, node, pod
+from tests.placement.hardware_containers import amount, required
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Resources
@@ -92,6 +93,15 @@ def test_a_pod_that_does_not_say_its_container_is_refused() -> None:
     assert found.message == (
         "metadata.annotations[streams.ibm.com/container]: must name the container that gets the resources of "
         'processing element parallel-0: "a", "b"'
+    )
+
+
+def test_neither_does_one_that_asks_for_hardware_as_well() -> None:
+    found = silent(
+        containers=[{"name": "a"}, {"name": "b"}], annotations=required({"resource": amount("x.org/gpu", 1)})
+    )
+    assert decided(found, job(requests(cpu="2"))).message.count(
+        'must name the container that gets the resources of processing element parallel-0: "a", "b"'
     )
 
 

@@ -285,3 +285,8 @@ def test_a_refusal_looks_at_kinds_of_zones_and_not_at_each_node(topology: NodeTo
         return calls(lambda: decided(found, inventory))
 
     assert refused(500) <= refused(50) + 50
+
+
+def test_what_is_refused_for_other_clauses_is_not_lowered_to_zones() -> None:
+    found = pod(requests={"cpu": "4"}, nodeSelector={"disk": "ssd"})
+    assert "by NUMA zone" not in decided(found, with_nics(zones(SINGLE, 5, 4))).message
