@@ -133,8 +133,8 @@ class Constraint(Protocol):
         ...
 
     @property
-    def zoned(self) -> tuple[str, ...]:
-        """The resources whose amounts the kubelet of the node has to align with its NUMA zones."""
+    def zoned(self) -> bool:
+        """Whether the kubelet of the node has to align amounts of the pod with its NUMA zones."""
         ...
 
     @property
@@ -251,9 +251,9 @@ class ConstraintDefaults(Struct, frozen=True, gc=False):
         return _NO_AMOUNTS
 
     @property
-    def zoned(self) -> tuple[str, ...]:
-        """No resources."""
-        return ()
+    def zoned(self) -> bool:
+        """No amounts are aligned."""
+        return False
 
     @property
     def devices(self) -> tuple[WantedDevices, ...]:

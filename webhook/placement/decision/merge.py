@@ -196,7 +196,7 @@ def merge(pod: Pod, effects: Iterable[Effect]) -> tuple[Additions, tuple[Problem
 
 
 def conflicts(pod: Pod, effects: Iterable[Effect]) -> tuple[Problem, ...]:
-    """A problem for everything in the pod that contradicts an effect: those of :func:`merge`, for a refused pod."""
+    """The problems that :func:`merge` returns: what in the pod contradicts the effects."""
     asked = _Sorted(effects)
     problems = conjoin(required_terms(pod.spec or _NO_SPEC) or (), asked.required)[2] if asked.required else ()
     labels = (pod.metadata.labels if pod.metadata else None) or {}

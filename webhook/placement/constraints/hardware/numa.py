@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar, Final
 
 from webhook.placement.constraints.constraint import Constraint, ConstraintDefaults, Reason, Spread
-from webhook.placement.kube.amounts import ordered
 from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.kube.pod import NodeTerm, Requirement
 from webhook.placement.kube.quantity import format_quantity
@@ -52,9 +51,9 @@ class Aligned(ConstraintDefaults, frozen=True, gc=False):
     node: str = ""
 
     @property
-    def zoned(self) -> tuple[str, ...]:
-        """The resources of the amounts, cores first."""
-        return tuple(ordered(dict(self.amounts)))
+    def zoned(self) -> bool:
+        """The amounts are."""
+        return True
 
     def filter(self, world: World) -> Bits:
         """All nodes but those that turn the pod away."""

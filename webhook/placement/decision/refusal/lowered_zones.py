@@ -58,9 +58,9 @@ def lowered_to_zones(
 ) -> LoweredContainers | None:
     """The largest amounts that a kubelet can align, resource by resource; ``None`` if that is not among ``dropped``.
 
-    Something of each resource is left if that can be.
-    ``hard`` are the constraints of the pod, ``remaining`` those without these clauses. ``None`` also for a pod whose
-    containers are given amounts, which would be others for lower requests.
+    Something of each resource is left if that can be. ``hard`` are the constraints of the pod, ``remaining`` those
+    without these clauses. ``None`` also for a pod whose containers are given amounts, which would be others for lower
+    requests.
     """
     if not world.inventory.topologies.by_node or ask.provision is not BARE:
         return None
@@ -73,15 +73,13 @@ def lowered_to_zones(
     needs = needs_of(ask.spec)
     ways = dict.fromkeys(itertools.islice(_ways(needs, nodes, world), _WAYS))
     order = ordered(together(needs))
-    best: tuple[list[int], int, NumaNeeds] | None = None
-    for way in sorted(ways, key=lambda way: _rank(way, order))[:_TRIED]:
-        amounts = _rank(way, order)
-        if best and amounts != best[0]:
-            break
-        fitting = _fitting(_with(ask.spec, needs, way), nodes, world).bit_count()
-        if fitting > (best[1] if best else 0):
-            best = amounts, fitting, way
-    return LoweredContainers(_in_words(needs, best[2], order), best[1]) if best else None
+    ranked = sorted(((_rank(way, order), way) for way in ways), key=operator.itemgetter(0))[:_TRIED]
+    for _, alike in itertools.groupby(ranked, key=operator.itemgetter(0)):
+        fitting = [(_fitting(_with(ask.spec, needs, way), nodes, world).bit_count(), way) for _, way in alike]
+        count, way = max(fitting, key=operator.itemgetter(0))
+        if count:
+            return LoweredContainers(_in_words(needs, way, order), count)
+    return None
 
 
 def _rank(way: NumaNeeds, order: Sequence[str]) -> list[int]:
