@@ -83,9 +83,14 @@ def _text(value: Value) -> str | None:
 
 def _map(text: str) -> dict[str, str] | None:
     """The entries of a map in a text; ``None`` if one is no pair."""
-    pairs = [_split(pair, ":") for pair in _split(text, ",") or [""]]
-    read = [(pair[0], pair[1]) for pair in pairs if pair is not None and len(pair) == 2]  # noqa: PLR2004 -- a key, a value
-    return dict(read) if len(read) == len(pairs) else None
+    entries: dict[str, str] = {}
+    for pair in _split(text, ",") or [""]:
+        match _split(pair, ":"):
+            case [key, value]:
+                entries[key] = value
+            case _:
+                return None
+    return entries
 
 
 def _toleration(text: str) -> dict[str, Value] | None:

@@ -132,7 +132,7 @@ class PartialPods:
         The requests of a pod that states none cannot be lower: it is given the same by default again.
         """
         ask, pod = self._full.ask, self._pod
-        if not _states_amounts(pod.spec or _NO_SPEC):
+        if not self._states_amounts:
             return True
         filled = ask.provision is not BARE or (ask.pe and self._world.policy.element_requests.requests)
         if filled or (isinstance(pod, CompletedPod) and pod.plugins.ranges):
@@ -143,9 +143,18 @@ class PartialPods:
         )
 
     @functools.cached_property
+    def _states_amounts(self) -> bool:
+        """Whether the pod itself says how much of a resource it wants."""
+        spec = self._pod.spec or _NO_SPEC
+        if spec.resources is not None:  # even empty ones keep the default from its containers
+            return True
+        stated = [container.resources for container in (*(spec.containers or ()), *(spec.init_containers or ()))]
+        return any(own is not None and own != NO_RESOURCES for own in stated)
+
+    @functools.cached_property
     def _lowered(self) -> tuple[JudgedPod, list[Clause | None]]:
         """The pod with the smallest requests, and its clauses: only the conditions on room are others."""
-        if not _states_amounts(self._pod.spec or _NO_SPEC):
+        if not self._states_amounts:
             return self._full, self._clauses
         ask = self._full.ask
         spec = lowered(ask.spec, whole=False, fixed=ask.fixed)
@@ -172,14 +181,6 @@ def anew(pod: Pod, namespace: str, world: World, dropped: Collection[Clause]) ->
     if problems or more or orphans or any(refuse_tolerations(ask, kept, world, named=bool(verdict.candidates))):
         return None
     return JudgedPod(ask, verdict.hard, world)
-
-
-def _states_amounts(spec: PodSpec) -> bool:
-    """Whether the pod itself says how much of a resource it wants."""
-    if spec.resources is not None:  # even empty ones keep the default from its containers
-        return True
-    stated = [container.resources for container in (*(spec.containers or ()), *(spec.init_containers or ()))]
-    return any(own is not None and own != NO_RESOURCES for own in stated)
 
 
 def _separable(constraint: Constraint, *, named: bool) -> bool:
