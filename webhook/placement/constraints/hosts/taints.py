@@ -35,8 +35,6 @@ class Tolerated(ConstraintDefaults, frozen=True, gc=False):
     def filter(self, world: World) -> Bits:
         """Nodes without a taint that the pod does not tolerate."""
         index = world.inventory.nodes
-        if not self.tolerations:
-            return world.everything & ~index.kept_away()
         mentioned = {toleration.key or "" for toleration in self.tolerations}
         if "" not in mentioned and mentioned.isdisjoint(index.tainted):
             return world.everything & ~index.kept_away()

@@ -62,6 +62,4 @@ class UsableVolume(ConstraintDefaults, frozen=True, gc=False):
 
 def parse(ask: Ask, _world: World) -> Iterable[Constraint | Problem | str]:
     """One constraint for each volume that not every node can use."""
-    if not ask.volumes:
-        return ()
     return [UsableVolume(volume.clause, volume.terms) for volume in ask.volumes if volume.terms is not None]
