@@ -31,7 +31,7 @@ def asks(kind: OperatorKind) -> str:
     Every object of the kind pays for it, so each step of a path is one look whether there is such a field. A value on
     the way that has no fields is an error.
     """
-    return _asks("object", _tree(kind))
+    return _asks("object", _tree(kind), safely=False)
 
 
 def asks_safely(kind: OperatorKind) -> str:
@@ -44,7 +44,7 @@ def asks_safely(kind: OperatorKind) -> str:
     call in an expression the type checker of CEL copies all types that it has inferred so far, and each comparison of
     types adds some. So the type of a value is looked at once, by a comparison, and all else is ``has``.
     """
-    return _asks_safely("object", _tree(kind))
+    return _asks("object", _tree(kind), safely=True)
 
 
 Tree = dict[str, "Tree"]
@@ -61,37 +61,28 @@ def _tree(kind: OperatorKind) -> Tree:
     return tree
 
 
-def _asks(value: str, tree: Tree, depth: int = 0) -> str:
-    """The condition that metadata at the end of one of the paths, from the value on, have a key of this product."""
-    conditions = list[str]()
-    for step, after in tree.items():
-        if step == "":
-            conditions += (f"has({value}.{field}) && {_has_key(f'{value}.{field}')}" for field in _FIELDS)
-        elif step == "[]":
-            name = f"l{depth or ''}"
-            conditions.append(f"{value}.exists({name}, {_asks(name, after, depth + 1)})")
-        else:
-            conditions.append(f"has({value}.{step}) && {_asks(f'{value}.{step}', after, depth)}")
-    return _any(conditions)
+def _asks(value: str, tree: Tree, depth: int = 0, *, safely: bool) -> str:
+    """The condition that metadata at the end of one of the paths, from the value on, have a key of this product.
 
+    With ``safely`` each step looks at the type of the value first; the object itself is always a map.
+    """
 
-def _asks_safely(value: str, tree: Tree, depth: int = 0) -> str:
-    """The same condition, each of whose steps looks at the type of the value first; an object is always a map."""
+    def typed(one: str, name: str) -> str:
+        return f"type({one}) == {name} && " if safely and one != "object" else ""
+
     conditions = [
-        f"has({value}.{step}) && {_asks_safely(f'{value}.{step}', after, depth)}"
+        f"has({value}.{step}) && {_asks(f'{value}.{step}', after, depth, safely=safely)}"
         for step, after in tree.items()
         if step not in {"", "[]"}
     ]
     if "" in tree:
-        conditions[:0] = (
-            f"has({value}.{field}) && type({value}.{field}) == map && {_has_key(f'{value}.{field}')}"
-            for field in _FIELDS
-        )
-    typed = "" if value == "object" else f"type({value}) == map && "
-    either = [f"{typed}{_any(conditions)}"] if conditions else []
+        fields = [f"{value}.{field}" for field in _FIELDS]
+        conditions[:0] = (f"has({field}) && {typed(field, 'map')}{_has_key(field)}" for field in fields)
+    either = [f"{typed(value, 'map')}{_any(conditions)}"] if conditions else []
     if "[]" in tree:
         name = f"l{depth or ''}"
-        either += [f"type({value}) == list && {value}.exists({name}, {_asks_safely(name, tree['[]'], depth + 1)})"]
+        inner = _asks(name, tree["[]"], depth + 1, safely=safely)
+        either.append(f"{typed(value, 'list')}{value}.exists({name}, {inner})")
     return _any(either)
 
 

@@ -21,7 +21,12 @@ _FIRST: Final = (CPU, MEMORY)
 
 def amount(resource: str, value: int) -> str:
     """The Kubernetes quantity of ``value``, in milli-units of cpu or whole units of any other resource."""
-    return format_quantity(value * (NANO // 1000 if resource == CPU else NANO))
+    return format_quantity(nano(resource, value))
+
+
+def nano(resource: str, value: int) -> int:
+    """``value``, in milli-units of cpu or whole units of any other resource, in billionths of a unit."""
+    return value * (NANO // 1000 if resource == CPU else NANO)
 
 
 def ordered(requests: Mapping[str, object]) -> list[str]:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from webhook.placement.decision.refusal.lowered_requests import rounded_as
 from webhook.placement.decision.verdict import Judged
-from webhook.placement.kube.amounts import ordered
+from webhook.placement.kube.amounts import nano, ordered
 from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.kube.pod import Container, PodSpec, Resources
 from webhook.placement.kube.quantity import NANO, format_quantity
@@ -106,9 +106,7 @@ def _zones(needs: NumaNeeds, nodes: Bits, world: World) -> Iterator[NodeTopology
     rows = {name: inventory.nodes.capacity.rows(name)[0] for name in together(needs)}
     unknown = nodes & ~functools.reduce(operator.or_, (those for _, those in kinds), 0)
     for slot in itertools.islice(slots(unknown), _UNKNOWN):
-        all_of_it = tuple(
-            (name, int(row[slot]) * (NANO // 1000 if name == CPU else NANO)) for name, row in rows.items()
-        )
+        all_of_it = tuple((name, nano(name, int(row[slot]))) for name, row in rows.items())
         yield NodeTopology(TopologyPolicy.SINGLE, TopologyScope.POD, (NumaZone(all_of_it, all_of_it),))
     for topology, those in kinds:
         if those & nodes:
