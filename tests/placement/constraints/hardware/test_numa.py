@@ -262,6 +262,14 @@ def test_a_request_is_lowered_to_what_a_zone_has(
     assert text.partition(" by NUMA zone to ")[2].rpartition(" (")[0] == expected, text
 
 
+def test_zones_that_have_more_together_than_their_node_are_not_used_together() -> None:
+    inventory = with_nics(zones(SINGLE, 5, 5))
+    inventory.set_node(node("node-0", cpu=8000))
+    assert fix(guaranteed("6", container("b", "6")), inventory) == (
+        "Nearest fix: lower requests cpu 12 by NUMA zone to cpu 5 (runtime: cpu 4, b: cpu 1) (1 node would fit)"
+    )
+
+
 def test_devices_of_a_pod_without_guaranteed_cores_are_lowered_to_none() -> None:
     found = pod(containers=[{"name": "main", "image": "i", "resources": {"limits": {NIC: "2"}}}])
     assert fix(found, with_nics(zones(SINGLE, 5, 4))) == (
