@@ -193,3 +193,24 @@ def test_what_nodes_offer_is_not_a_change_of_what_is_used(capacity: Capacity) ->
     before = capacity.changes(["cpu"])
     capacity.offer(0, {"cpu": 8000})
     assert capacity.changes(["cpu"]) == before
+
+
+def test_changes_of_a_resource_that_no_node_offers_are_counted_on_when_its_last_use_ends(capacity: Capacity) -> None:
+    """What was kept by an earlier count must not be found again."""
+    counts = []
+    for _ in range(2):
+        for slot in range(9):
+            capacity.take(slot, {"example.com/gpu": 1})
+            counts.append(capacity.changes(["example.com/gpu"]))
+        for slot in range(9):
+            capacity.take(slot, {"example.com/gpu": 1}, -1)
+            counts.append(capacity.changes(["example.com/gpu"]))
+        assert not capacity.rows("example.com/gpu")[1].any()
+    assert counts == sorted(set(counts))
+
+
+def test_what_is_used_of_an_offered_resource_is_counted_on_when_its_last_use_ends(capacity: Capacity) -> None:
+    capacity.take(0, {"cpu": 1000}, -1)
+    capacity.take(1, {"cpu": 1000}, -1)
+    capacity.take(1, {"cpu": 500})
+    assert [capacity.used("cpu", slot) for slot in (0, 1)] == [0, 500]

@@ -52,8 +52,9 @@ class Capacity:
     """Allocatable and used amounts by resource name and node slot.
 
     Amounts are milli-units of ``cpu`` and whole units of everything else. A resource that no node offers has no
-    allocatable row, and no row of used amounts unless pods on many nodes request it: a pod may request any names, as
-    many as its object holds, and a row for each would take a thousand times the memory of the name.
+    allocatable row, and no row of used amounts unless pods on many nodes request it, until the last of these is gone: a
+    pod may request any names, as many as its object holds, and a row for each would take a thousand times the memory of
+    the name.
     """
 
     __slots__ = ("_allocatable", "_changes", "_few", "_known", "_size", "_used")
@@ -87,6 +88,9 @@ class Capacity:
                 continue
             used.cells[slot] += sign * min(amount, _TAKEN_LIMIT)
             used.changes += 1
+            if sign < 0 and resource not in self._allocatable and not used.row.any():
+                del self._used[resource]
+                self._changes = max(self._changes, used.changes)  # never fewer than before
 
     def _take_of_few(self, resource: str, slot: int, amount: int) -> None:
         """Add the amount to what is used of a resource without a row, which it gets if offered, or used by many."""
@@ -190,11 +194,14 @@ class Capacity:
         return self._allocatable.get(resource, zeros), in_use
 
     def _offering(self, resource: str, amount: int) -> Bits:
-        """The slots whose allocatable amount is enough. The set is cached: most pods request one of a few amounts."""
+        """The slots whose allocatable amount is enough. The set is cached: most pods request one of a few amounts.
+
+        Of resources that no node offers it is not, since pods may request any names.
+        """
         offered = self._allocatable.get(resource)
-        offering = -1 if amount <= 0 else 0
-        if amount > 0 and offered is not None:
-            offering = from_mask(offered >= min(amount, _CEILING))
+        if amount <= 0 or offered is None:
+            return -1 if amount <= 0 else 0
+        offering = from_mask(offered >= min(amount, _CEILING))
         if len(self._known) >= _KEPT:
             self._known.clear()
         self._known[resource, amount] = offering

@@ -56,13 +56,16 @@ class Repelling:
         """The pod is gone, if it had any terms."""
         slot, terms = self._of.pop(uid, (0, ()))
         for term in terms:
-            known = self._by_label[_label(term)]
+            label = _label(term)
+            known = self._by_label[label]
             _, places = known[term]
             places[slot].discard(uid)
             if not places[slot]:
                 del places[slot]
             if not places:
                 del known[term]
+            if not known:
+                del self._by_label[label]
 
     def slots(self, namespace: str, labels: Mapping[str, str], but: Container[str]) -> dict[str, Bits]:
         """Slots of pods that exclude a pod with these labels, by topology key; pods in ``but`` count as gone."""
