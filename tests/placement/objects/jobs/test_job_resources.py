@@ -6,6 +6,7 @@ import pytest
 
 from webhook.placement.kube.pod import Amount, Resources
 from webhook.placement.objects.jobs.job_resources import divided, parse_requests, problems_of_resources
+from webhook.placement.text.problem import Problem
 
 PATH = "spec.resources"
 
@@ -99,12 +100,24 @@ def test_what_cannot_be_divided_is_a_problem(amount: dict[str, Amount], expected
             ['requests[nvidia.com/gpu]: "1" is not the limit, "2": nvidia.com/gpu cannot be overcommitted'],
             id="devices",
         ),
+        pytest.param(
+            Resources({f"example.com/{at}": "1" for at in range(100)}),
+            [],
+            id="as many as may be stated",
+        ),
         pytest.param(Resources(None, {"cpu": "y"}), ['limits[cpu]: "y" is not an amount of 0 or more'], id="a limit"),
     ],
 )
 def test_resources_that_a_container_cannot_have_are_problems(resources: Resources, expected: list[str]) -> None:
     found = [f"{one.field}: {one.message}" for one in problems_of_resources(resources, PATH)]
     assert found == [f"{PATH}.{text}" for text in expected]
+
+
+def test_too_many_amounts_are_one_problem() -> None:
+    """Each pod of the element is judged by all of them, so that many thousands would take seconds."""
+    many = {f"example.com/{at}": "x" for at in range(60)}
+    found = problems_of_resources(Resources(many, dict(list(many.items())[:41])), PATH)
+    assert list(found) == [Problem(PATH, "has 101 amounts of resources, at most 100 are allowed")]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ Amounts are exact integers of nano-units until they are written.
 """
 
 from collections.abc import Iterator
+from typing import Final
 
 from webhook.placement.kube.pod import Amount, Resources
 from webhook.placement.kube.quantity import INT64, NANO, format_quantity, parse_quantity
@@ -14,6 +15,9 @@ _MILLI = NANO // 1000
 
 PARTS = ("requests", "limits")
 """The two parts of resources."""
+
+AMOUNTS_LIMIT: Final = 100
+"""Maximum number of amounts that a Job or an element states: each of its pods is judged by all of them."""
 
 
 def parse_requests(text: str) -> Resources:
@@ -34,7 +38,14 @@ def parse_requests(text: str) -> Resources:
 
 
 def problems_of_resources(resources: Resources, path: str) -> Iterator[Problem]:
-    """A problem for each amount that is not a quantity or is negative, and for each request beyond its limit."""
+    """A problem for each amount that is not a quantity or is negative, and for each request beyond its limit.
+
+    Of more than :data:`AMOUNTS_LIMIT` amounts that is the only problem.
+    """
+    count = len(resources.requests or ()) + len(resources.limits or ())
+    if count > AMOUNTS_LIMIT:
+        yield Problem(path, f"has {count} amounts of resources, at most {AMOUNTS_LIMIT} are allowed")
+        return
     for part in PARTS:
         for name, amount in (getattr(resources, part) or {}).items():
             nano = parse_quantity(amount)
