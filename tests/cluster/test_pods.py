@@ -360,6 +360,39 @@ def test_a_term_without_a_selector_matches_no_pod() -> None:
     assert shuns(labelSelector=None) == ()
 
 
+def test_large_requests_are_those_of_a_pod_alone() -> None:
+    """One pod may request by a megabyte of names, and what is shared is not forgotten with it."""
+
+    def requests(count: int) -> PodInfo:
+        amounts = {f"example.com/resource-number-{at}": "1" for at in range(count)}
+        return bound(
+            pod(spec={"nodeName": "node-a", "containers": [{"name": "c", "resources": {"requests": amounts}}]})
+        )
+
+    assert requests(10).requests is requests(10).requests
+    large, again = requests(100).requests, requests(100).requests
+    assert large is not again
+    assert large == again == {f"example.com/resource-number-{at}": 1 for at in range(100)} | {"pods": 1}
+
+
+def test_an_amount_that_is_not_counted_is_named_beside_large_requests() -> None:
+    amounts = {f"example.com/resource-number-{at}": "1" for at in range(100)} | {"cpu": "x"}
+    found, notes = read(pod(spec={"nodeName": "n", "containers": [{"name": "c", "resources": {"requests": amounts}}]}))
+    assert found is not None
+    assert len(found.requests) == 101
+    assert notes == ['spec.containers[0].resources.requests[cpu]: "x" is not a quantity, it counts as 0']
+
+
+def test_many_ports_are_those_of_a_pod_alone() -> None:
+    def ports(count: int) -> tuple[HostPort, ...]:
+        taken = [{"containerPort": 80, "hostPort": 8000 + at} for at in range(count)]
+        return bound(pod(spec={"nodeName": "node-a", "containers": [{"name": "c", "ports": taken}]})).ports
+
+    assert ports(64) is ports(64)
+    assert ports(65) is not ports(65)
+    assert len(ports(65)) == 65
+
+
 def test_the_ports_of_its_node_that_a_pod_takes_are_kept() -> None:
     def ports(**spec: Any) -> tuple[HostPort, ...]:
         return bound(pod(spec={"nodeName": "node-a", **spec})).ports

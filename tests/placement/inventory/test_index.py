@@ -209,6 +209,14 @@ def test_domains_are_kept_until_a_node_changes_but_not_of_all_keys_there_are() -
     assert found.domains_of("key-0") is not first
 
 
+def test_keys_that_no_label_can_have_share_their_domains() -> None:
+    found = index(node("a"))
+    first = found.domains_of("k" * 318)
+    assert (first.count, first.of.tolist()) == (0, [-1])
+    assert found.domains_of("other" * 100) is first
+    assert found.domains_of("k" * 317) is not first
+
+
 def test_no_nodes_are_in_no_domains() -> None:
     assert index().domains_of("zone").count == 0
 

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.builders import cluster, nodes, pod
+from tests.builders import cluster, nodes, pod, typed
 from webhook.placement.decision.decision import decide, guard
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import NodeTerm, Pod, Requirement
@@ -131,3 +131,13 @@ def test_all_that_is_too_much_is_named_and_no_other_problem_of_the_spec() -> Non
 def test_whoever_asks_for_nothing_may_say_as_much_as_the_api_server_takes() -> None:
     found = guard(_read(CASES["spread"][1]), "default", World(cluster(nodes(2)), Policy()))
     assert (found.refused, found.problems) == (False, ())
+
+
+def test_a_label_that_names_the_job_or_the_element_is_no_longer_than_a_label() -> None:
+    assert oversized(typed(pod(job="j" * 63, pe="p" * 63))) == ()
+    found = oversized(typed(pod(job="j" * 64, pe="p" * 70, tolerations=CASES["tolerations"][1]["tolerations"])))
+    assert [f"{problem.field}: {problem.message}" for problem in found] == [
+        "metadata.labels[streams.ibm.com/job]: has 64 characters, at most 63 are allowed",
+        "metadata.labels[streams.ibm.com/pe]: has 70 characters, at most 63 are allowed",
+        CASES["tolerations"][2],
+    ]

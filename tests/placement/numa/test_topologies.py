@@ -67,3 +67,14 @@ def test_of_too_many_nodes_that_all_differ_the_first_turn_a_pod_away() -> None:
     found, slots = known(*[zones(64, at, count=4) for at in range(2000)])
     assert turned(found, slots, wanting(66)).bit_count() == 2000
     assert turned(found, slots, wanting(*[33] * 10)) in {(1 << count) - 1 for count in range(1, 2000)}
+
+
+def test_answers_about_large_pods_are_not_kept_beside_one_another() -> None:
+    found, slots = known(zones(1))
+    small = found.turned_away(wanting(1), slots, 0)
+    large = [(ContainerNeeds(f"c{at}" + "x" * 5000, Life.MAIN, (("memory", GIB),)),) for at in range(2)]
+    first = found.turned_away(large[0], slots, 0)
+    assert found.turned_away(large[0], slots, 0) is first
+    assert found.turned_away(wanting(1), slots, 0) is not small
+    found.turned_away(large[1], slots, 0)
+    assert found.turned_away(large[0], slots, 0) is not first

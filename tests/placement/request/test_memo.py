@@ -160,6 +160,29 @@ def test_a_pod_of_uncommon_length_has_no_key() -> None:
     assert key_of(typed(found), NAMESPACE, cluster(nodes(1))) is None
 
 
+LONG: dict[str, dict[str, Any]] = {
+    "a job": {"job": "x" * LENGTH_LIMIT},
+    "an annotation of ours": {"annotations": {keys.HARDWARE: "x" * LENGTH_LIMIT}},
+    "an owner": {"owner": "x" * LENGTH_LIMIT},
+    "a label beside spread constraints": {
+        "labels": {"app": "x" * LENGTH_LIMIT}, "topologySpreadConstraints": spread()
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("more", LONG.values(), ids=LONG.keys())
+def test_a_pod_with_long_metadata_has_no_key(more: dict[str, Any]) -> None:
+    assert key_of(typed(pod("host(MyPool)", **more)), NAMESPACE, cluster(nodes(1))) is None
+
+
+def test_metadata_that_no_decision_reads_may_be_long() -> None:
+    long = "x" * LENGTH_LIMIT
+    found = pod(
+        "host(MyPool)", labels={"app": long}, annotations={"example.com/note": long, f"{keys.PREFIX}contentId": long}
+    )
+    assert key_of(typed(found), NAMESPACE, cluster(nodes(1))) is not None
+
+
 @pytest.mark.parametrize(
     ("one", "other", "same"),
     [

@@ -91,6 +91,12 @@ _REQUESTS: Final[dict[bytes, Tally]] = {}
 _REQUESTS_KEPT: Final = 4096
 """More than the workloads of a cluster with 150,000 pods differ in what they request."""
 
+_REQUESTS_LENGTH: Final = 2048
+"""Characters of JSON that are kept: several times what most pods have. One pod may state a megabyte of requests."""
+
+_PORTS_KEPT: Final = 64
+"""Ports of a pod that are shared with others that take the same: one pod may take thousands."""
+
 
 def _requests(spec: PodSpec) -> tuple[Tally, Notes]:
     """The effective requests of a pod, and a note on every amount that is not counted.
@@ -103,6 +109,8 @@ def _requests(spec: PodSpec) -> tuple[Tally, Notes]:
     if known is not None:
         return known, []
     computed, invalid = pod_requests(spec)
+    if len(stated) > _REQUESTS_LENGTH:
+        return computed, [uncounted(path, value) for path, value in invalid]
     requests = _shared(frozenset(computed.items()))
     if not invalid:
         if len(_REQUESTS) >= _REQUESTS_KEPT:
@@ -114,7 +122,7 @@ def _requests(spec: PodSpec) -> tuple[Tally, Notes]:
 _to_json: Final = msgspec.json.Encoder().encode
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=_REQUESTS_KEPT)
 def _shared(requests: frozenset[tuple[str, int]]) -> Tally:
     """One tally for all pods that request the same."""
     return {sys.intern(name): amount for name, amount in requests}
@@ -170,7 +178,7 @@ def _guards(affinity: Affinity) -> tuple[str, ...]:
 def _ports(spec: PodSpec) -> tuple[HostPort, ...]:
     """The ports of its node that the pod takes, each once."""
     ports = tuple(dict.fromkeys(host_ports(spec)))
-    return _shared_ports(ports) if ports else ports
+    return _shared_ports(ports) if 0 < len(ports) <= _PORTS_KEPT else ports
 
 
 @lru_cache(maxsize=4096)

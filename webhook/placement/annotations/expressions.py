@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from webhook.placement.annotations.placement_text import SHOWN
-from webhook.placement.kube.names import LABEL_NAME, LABEL_VALUE, is_object_name
+from webhook.placement.kube.names import KEY_LIMIT, LABEL_NAME, LABEL_VALUE, is_object_name
 from webhook.placement.kube.numbers import integer
 from webhook.placement.kube.pod import Requirement
 from webhook.placement.kube.selection.selector import OPERATORS
@@ -57,9 +57,13 @@ def problems_of_expression(
     return [*_key(key, at.key), *_operator(operator, at.operator), *wrong]
 
 
-@functools.lru_cache(_KEYS)
 def is_key(key: str) -> bool:
-    """Whether the text is a legal label key."""
+    """Whether the text is a legal label key; only texts that are short enough for one are cached."""
+    return len(key) <= KEY_LIMIT and _is_key(key)
+
+
+@functools.lru_cache(_KEYS)
+def _is_key(key: str) -> bool:
     prefix, slash, name = key.rpartition("/")
     return LABEL_NAME.fullmatch(name) is not None and (not slash or is_object_name(prefix))
 

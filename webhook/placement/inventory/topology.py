@@ -1,6 +1,7 @@
 """Topology domains as the scheduler has them: nodes with the same value of a label (the topology key) are a domain."""
 
 from collections.abc import Mapping
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -8,6 +9,7 @@ from msgspec import Struct
 
 from webhook.placement.inventory.capacity import Row
 from webhook.placement.kube.bits import Bits, to_slots
+from webhook.placement.kube.names import KEY_LIMIT
 from webhook.placement.objects.node import Node
 
 NOWHERE = -1
@@ -48,6 +50,9 @@ class Domains(Struct, frozen=True, gc=False, eq=False):
 _KEYS = 64
 """Topology keys whose domains are cached: more than pods of a cluster use, and a bound on memory."""
 
+_TOO_LONG: Final = "-" * (KEY_LIMIT + 1)
+"""In place of every key that is too long for a label: pods may state such keys before the API server checks them."""
+
 
 class Topology:
     """Cache of the domains by topology key, valid until a node changes."""
@@ -63,6 +68,7 @@ class Topology:
 
     def domains(self, key: str, nodes: Mapping[int, Node]) -> Domains:
         """The domains of the key; ``nodes`` are all nodes by slot."""
+        key = key if len(key) <= KEY_LIMIT else _TOO_LONG
         domains = self._known.get(key)
         if domains is None:
             of = np.full(max(nodes, default=-1) + 1, NOWHERE, np.int64)

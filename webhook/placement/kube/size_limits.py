@@ -1,4 +1,4 @@
-"""Limits on the spec of a pod that asks for placement: containers, ports, terms, tolerations and the like.
+"""Limits on a pod that asks for placement: its job's name, containers, ports, terms, tolerations and the like.
 
 With these limits a decision takes milliseconds. The API server limits only the bytes of an object, and two megabytes of
 terms or constraints would take far longer. Each limit is several times what the largest known installations use.
@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from webhook.placement.kube.pod import NodeTerm, Pod, PodAffinity, PodSpec, required_terms
+from webhook.placement.text.keys import JOB, LABEL_LIMIT, PE
 from webhook.placement.text.problem import Problem
 
 WORDS_LIMIT: Final = 20_000
@@ -28,11 +29,19 @@ _SMALL: Final = 1000
 
 
 def oversized(pod: Pod) -> tuple[Problem, ...]:
-    """A problem for each part of the pod's spec that is over its limit."""
-    spec = pod.spec or _SPEC
+    """A problem for each part of the pod that is over its limit: the labels that name its job and element, its spec."""
+    labels, spec = (pod.metadata.labels if pod.metadata else None) or {}, pod.spec or _SPEC
+    # The API server checks labels after the webhook, which would keep whatever they hold with its answers.
+    long = [key for key in (JOB, PE) if len(labels.get(key, "")) > LABEL_LIMIT]
+    names = tuple(
+        [
+            Problem(f"metadata.labels[{key}]", f"has {len(labels[key])} characters, at most {LABEL_LIMIT} are allowed")
+            for key in long
+        ]
+    )
     if _small(spec):
-        return ()
-    return tuple(
+        return names
+    return names + tuple(
         [
             Problem(field, f"has {size} {what}, at most {limit} are allowed in a pod that asks for placement")
             for field, what, limit, count in _LIMITS

@@ -33,8 +33,8 @@ _STEPS: Final = 512
 _KEPT: Final = 16384
 """Of so many kinds of zones the amounts are kept by resource: one for each node of a large cluster."""
 
-_PODS: Final = 1024
-"""The sums of so many pods are kept."""
+_PODS: Final = 4
+"""The sums of so many pods, of any size, are kept: one decision asks for them once for each kind of zones."""
 
 EFFORT: Final = 20_000
 """Maximum number of comparisons of zone sets with containers for a pod, some 2 µs each, over all nodes."""

@@ -11,6 +11,9 @@ from webhook.placement.numa.topology import NodeTopology, TopologyPolicy
 _KEPT: Final = 64
 """Maximum number of answers cached until a node changes: pods of a workload ask alike, a refusal asks repeatedly."""
 
+_LARGE: Final = 4096
+"""Characters of the names in what a pod needs above which its answer is cached alone: it may be of a megabyte."""
+
 TurnedAway = Mapping[tuple[TopologyPolicy, Misfit], Bits]
 """The nodes whose kubelets turn a pod away, by their policies and by what they cannot align."""
 
@@ -71,7 +74,9 @@ class Topologies:
                 turned[reason] = turned.get(reason, 0) | nodes
             if effort.spent:
                 break
-        if len(self._answers) >= _KEPT:
+        if _large(needs):
+            self._answers.clear()
+        elif len(self._answers) >= _KEPT:
             del self._answers[next(iter(self._answers))]
         self._answers[needs] = turned
         return turned
@@ -90,3 +95,8 @@ class Topologies:
             )
             self._answers.clear()
             self._seen = self.version, version
+
+
+def _large(needs: NumaNeeds) -> bool:
+    """Whether the names of containers and of their resources are long or many."""
+    return sum(len(one.name) + sum(len(name) for name, _ in one.amounts) for one in needs) > _LARGE

@@ -26,7 +26,10 @@ SIZE = 4096
 """Maximum number of answers kept, of some kilobytes each: more than a cluster has templates at work at a time."""
 
 LENGTH_LIMIT = 8192
-"""Answers are kept for pods whose spec, as far as it is read, has at most so many bytes: four times what most have."""
+"""Answers are kept for pods whose spec, as far as it is read, has at most so many bytes: four times what most have.
+
+The same limit holds for the characters of what is read of their metadata.
+"""
 
 _WRITTEN = keys.ANNOTATIONS - keys.WRITTEN
 _OWN = frozenset({keys.JOB, keys.PE})
@@ -119,8 +122,9 @@ def key_of(pod: Pod, namespace: str, inventory: Inventory) -> Key | None:
     for key in labels:  # loops instead of any(): every pod under review comes this way
         if key.startswith(keys.PREFIX) and key not in _OWN:
             return None
+    spread = bool(pod.spec and pod.spec.topology_spread_constraints)
     spec = _ENCODE(pod.spec)
-    if len(spec) > LENGTH_LIMIT:
+    if len(spec) > LENGTH_LIMIT or not _brief(metadata, spread=spread):
         return None
     job, pe = labels.get(keys.JOB), labels.get(keys.PE)
     apart = ClauseName.ISOLATION in placement.by_name or inventory.tells_apart(namespace, job or "", pe or "")
@@ -134,9 +138,27 @@ def key_of(pod: Pod, namespace: str, inventory: Inventory) -> Key | None:
         metadata.annotations is None,
         tuple([(owner.api_version, owner.kind) for owner in references if owner.controller]) if references else (),
         owners(metadata) if _known_by_owner(annotations, namespace, job or "", inventory) else None,
-        tuple(sorted(labels.items())) if pod.spec and pod.spec.topology_spread_constraints else None,
+        tuple(sorted(labels.items())) if spread else None,
         spec,
     )
+
+
+def _brief(metadata: Metadata, *, spread: bool) -> bool:
+    """Whether names, labels, annotations and owner references are short, as far as they may be in the key.
+
+    They are reviewed before the API server has checked them, so that each may hold megabytes. Labels that are not ours
+    matter only with topology spread constraints (``spread``).
+    """
+    length = len(metadata.name or "") + len(metadata.generate_name or "")
+    for key, text in (metadata.labels or {}).items():
+        if spread or key in _OWN:
+            length += len(key) + len(text)
+    for key, text in (metadata.annotations or {}).items():
+        if key in _WRITTEN:
+            length += len(text)
+    for owner in metadata.owner_references or ():
+        length += len(owner.api_version) + len(owner.kind) + len(owner.name)
+    return length <= LENGTH_LIMIT
 
 
 def _said(annotations: Mapping[str, str], placement: PlacementText) -> tuple[Hashable, ...] | None:

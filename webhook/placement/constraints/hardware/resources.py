@@ -7,7 +7,7 @@ Requests are in milli-units of cpu and whole units of everything else.
 
 import functools
 from collections.abc import Iterable, Iterator
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from webhook.placement.annotations.hardware import together
 from webhook.placement.constraints.constraint import Constraint, ConstraintDefaults, Reason, Spread
@@ -24,6 +24,15 @@ from webhook.placement.text.problem import Problem, enumerated
 from webhook.placement.text.rule import Rule
 
 _ONE: Tally = {PODS: 1}
+
+_Requests = tuple[tuple[str, int], ...]
+"""Requested amounts by resource name, as a value that results can be kept by."""
+
+_KEPT: Final = 1024
+"""Cached requests: more than a cluster has templates at work at a time."""
+
+_KEPT_LENGTH: Final = 1024
+"""Characters of the names of requests that are cached: several times what most pods request."""
 
 
 class Room(ConstraintDefaults, frozen=True, gc=False):
@@ -171,17 +180,38 @@ def _said(cause: str, shares: Tally) -> Clause:
     return Clause(Source.STATED, (cause, *shares.items()), f"{_in_words(tuple(shares.items()))} ({cause})")
 
 
-@functools.lru_cache(1024)
-def _requested(requests: tuple[tuple[str, int], ...], added: str) -> Clause:
-    """The requests as a clause, which a refusal asks for many times."""
+def _requested(requests: _Requests, added: str) -> Clause:
+    """The requests as a clause."""
+    return (_kept_clause if _brief(requests) else _clause)(requests, added)
+
+
+def _in_words(requests: _Requests) -> str:
+    """The requests in words."""
+    return (_kept_words if _brief(requests) else _words)(requests)
+
+
+def _brief(requests: _Requests) -> bool:
+    """Whether the names of the requests are short: a pod may request thousands, by names of any length."""
+    length = 0
+    for name, _ in requests:
+        length += len(name)
+    return length <= _KEPT_LENGTH
+
+
+def _clause(requests: _Requests, added: str) -> Clause:
     return Clause(Source.REQUESTS, requests, f"requests {_in_words(requests)}{added}")
 
 
-@functools.lru_cache(1024)
-def _in_words(requests: tuple[tuple[str, int], ...]) -> str:
-    """The requests in words; pods of one template have the same, and a refusal names them several times."""
+def _words(requests: _Requests) -> str:
     amounts = dict(requests)
     return enumerated(ordered(amounts), SAID, lambda name: f"{name} {amount(name, amounts[name])}")
+
+
+_kept_clause = functools.lru_cache(_KEPT)(_clause)
+"""Cache of the clauses of pods: a refusal asks for one many times."""
+
+_kept_words = functools.lru_cache(_KEPT)(_words)
+"""Cache of requests in words: pods of one template have the same, and a refusal names them several times."""
 
 
 def _by_resource(grants: Iterable[SetResources]) -> dict[str, tuple[SetResources, ...]]:
