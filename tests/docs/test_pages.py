@@ -24,7 +24,7 @@ from webhook.placement.kube import quantity
 from webhook.placement.kube.selection import node_terms as nodeterms
 from webhook.placement.kube.size_limits import NESTING_LIMIT, WORDS_LIMIT
 from webhook.placement.objects import consumer, intent, pool_spec
-from webhook.placement.objects.jobs import job_spec
+from webhook.placement.objects.jobs import job_resources, job_spec
 from webhook.placement.provision import intended_hardware as intended
 from webhook.placement.spl import clauses
 from webhook.placement.spl import placement as spl
@@ -153,11 +153,13 @@ LIMITS: dict[str, tuple[Any, ...]] = {
     "its labels in `nodeSelector`; tolerations; spread constraints; terms about pods": ("2,000", "2,000", 10, "1,000"),
     "HostPools of a namespace": (f"{POOLS}, setting `--pool-quota`",),
     "hosts of a pool; its tags": (f"{pool_spec.POOL_LIMIT:,}", pool_spec.TAG_LIMIT),
+    "name of its job, and of its processing element": (f"{keys.LABEL_LIMIT} characters, as for any label",),
     "PEs of one job; its HostPools; operators of one PE": (
         f"{job_spec.ELEMENT_LIMIT:,}",
         problems.POOL_LIMIT,
         f"{problems.OPERATOR_LIMIT:,}",
     ),
+    "amounts of resources that a Job, or one of its PEs, states": (job_resources.AMOUNTS_LIMIT,),
     "lists and objects in a Job; levels of nesting in a template; `hostIsolation` clauses of one job": (
         f"{CONTAINERS_LIMIT:,}",
         NESTING_LIMIT,

@@ -32,13 +32,10 @@ def oversized(pod: Pod) -> tuple[Problem, ...]:
     """A problem for each part of the pod that is over its limit: the labels that name its job and element, its spec."""
     labels, spec = (pod.metadata.labels if pod.metadata else None) or {}, pod.spec or _SPEC
     # The API server checks labels after the webhook, which would keep whatever they hold with its answers.
-    long = [key for key in (JOB, PE) if len(labels.get(key, "")) > LABEL_LIMIT]
-    names = tuple(
-        [
-            Problem(f"metadata.labels[{key}]", f"has {len(labels[key])} characters, at most {LABEL_LIMIT} are allowed")
-            for key in long
-        ]
-    )
+    names: tuple[Problem, ...] = ()
+    for key in (JOB, PE):
+        if key in labels and len(labels[key]) > LABEL_LIMIT:
+            names += (_too_long(key, labels[key]),)
     if _small(spec):
         return names
     return names + tuple(
@@ -48,6 +45,10 @@ def oversized(pod: Pod) -> tuple[Problem, ...]:
             if (size := count(spec)) > limit
         ]
     )
+
+
+def _too_long(key: str, name: str) -> Problem:
+    return Problem(f"metadata.labels[{key}]", f"has {len(name)} characters, at most {LABEL_LIMIT} are allowed")
 
 
 def _small(spec: PodSpec) -> bool:

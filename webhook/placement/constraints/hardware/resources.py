@@ -32,7 +32,7 @@ _KEPT: Final = 1024
 """Cached requests: more than a cluster has templates at work at a time."""
 
 _KEPT_LENGTH: Final = 1024
-"""Characters of the names of requests that are cached: several times what most pods request."""
+"""Characters of the names of requests that are cached; a pod may request thousands, by names of any length."""
 
 
 class Room(ConstraintDefaults, frozen=True, gc=False):
@@ -42,7 +42,7 @@ class Room(ConstraintDefaults, frozen=True, gc=False):
     and ``grants`` is what they give to containers. ``overrules`` tells that the amount can be lowered but not dropped:
     it is the Job's, or a container itself asks for more than the hardware requirement does. ``hardware`` tells that
     the amounts are those of hardware requirements. ``added`` names the LimitRange and RuntimeClass by which the API
-    server adds to the pod's own requests.
+    server adds to the pod's own requests. The names of ``long`` requests have too many characters for a cache.
     """
 
     spread: ClassVar[Spread] = Spread.FREE
@@ -55,6 +55,7 @@ class Room(ConstraintDefaults, frozen=True, gc=False):
     soft: bool = False
     node: str = ""
     added: str = ""
+    long: bool = False
 
     @property
     def rule(self) -> str:
@@ -71,7 +72,7 @@ class Room(ConstraintDefaults, frozen=True, gc=False):
         """The requests; ``None`` for the place of the pod itself, which no user writes."""
         if self.said or PODS in self.requests:
             return self.said
-        return _requested(tuple(self.requests.items()), self.added)
+        return (_clause if self.long else _kept_clause)(tuple(self.requests.items()), self.added)
 
     def filter(self, world: World) -> Bits:
         """Nodes with room for all of the requests."""
@@ -112,7 +113,7 @@ class Room(ConstraintDefaults, frozen=True, gc=False):
 
     def _wanted(self) -> str:
         """The requests in words."""
-        return _in_words(tuple(self.requests.items()))
+        return (_words if self.long else _kept_words)(tuple(self.requests.items()))
 
     def _reason(self, resource: str, nodes: Bits, free: str) -> Reason:
         """Why these nodes lack the resource; ``free`` is " free" for pinned nodes."""
@@ -133,12 +134,13 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
     pinned = _pinned(ask, world)
     wanted = ask.requests[PODS]
     asked = {resource: amount for resource, amount in ask.requests.items() if resource != PODS}
+    long = len("".join(asked)) > _KEPT_LENGTH
     stated = ask.provision.stated
     silent: tuple[SetResources | UseClaim, ...] = ask.provision.claims
     if not ask.provision.grants and not (stated and stated[0].firm):
         silent += stated
         place = Room(_ONE if wanted == 1 else {PODS: wanted}, pinned, grants=silent)
-        return (Room(asked, pinned, added=_added(ask, asked)), place) if asked else (place,)
+        return (Room(asked, pinned, added=_added(ask, asked), long=long), place) if asked else (place,)
     rooms: list[Room] = []
     shares = {grant.resource: asked.pop(grant.resource) for grant in stated if grant.firm and grant.resource in asked}
     if shares:
@@ -158,7 +160,7 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
             asked[resource] = own
     return (
         *rooms,
-        *([Room(asked, pinned, added=_added(ask, asked))] if asked else []),
+        *([Room(asked, pinned, added=_added(ask, asked), long=long)] if asked else []),
         Room({PODS: wanted}, pinned, grants=silent),
     )
 
@@ -177,29 +179,11 @@ def _added(ask: Ask, asked: Tally) -> str:
 
 def _said(cause: str, shares: Tally) -> Clause:
     """The resources that a Job or its processing element states, as a clause."""
-    return Clause(Source.STATED, (cause, *shares.items()), f"{_in_words(tuple(shares.items()))} ({cause})")
-
-
-def _requested(requests: _Requests, added: str) -> Clause:
-    """The requests as a clause."""
-    return (_kept_clause if _brief(requests) else _clause)(requests, added)
-
-
-def _in_words(requests: _Requests) -> str:
-    """The requests in words."""
-    return (_kept_words if _brief(requests) else _words)(requests)
-
-
-def _brief(requests: _Requests) -> bool:
-    """Whether the names of the requests are short: a pod may request thousands, by names of any length."""
-    length = 0
-    for name, _ in requests:
-        length += len(name)
-    return length <= _KEPT_LENGTH
+    return Clause(Source.STATED, (cause, *shares.items()), f"{_kept_words(tuple(shares.items()))} ({cause})")
 
 
 def _clause(requests: _Requests, added: str) -> Clause:
-    return Clause(Source.REQUESTS, requests, f"requests {_in_words(requests)}{added}")
+    return Clause(Source.REQUESTS, requests, f"requests {_words(requests)}{added}")
 
 
 def _words(requests: _Requests) -> str:
