@@ -295,6 +295,19 @@ def test_a_refusal_looks_at_kinds_of_zones_and_not_at_each_node(topology: NodeTo
     assert refused(500) <= refused(50) + 50
 
 
+@pytest.mark.parametrize("scope", [CONTAINER, POD])
+@pytest.mark.parametrize("others", [10, 11, 30, 900])
+def test_a_refusal_of_many_containers_is_cheap(others: int, scope: TopologyScope) -> None:
+    """There are more choices of zones for 30 containers than could be tried in a year."""
+    many = [container(f"c{at}", "1") for at in range(others)]
+    inventory = with_nics(zones(SINGLE, 8, 8, scope=scope), zones(SINGLE, 8, 8, scope=scope))
+    for name in ("node-0", "node-1"):
+        inventory.set_node(node(name, cpu=2_000_000))
+    found = guaranteed("9" if scope is CONTAINER else "17", *many)
+    assert calls(lambda: decided(found, inventory)) < 50_000 + 200 * others
+    assert (" by NUMA zone to cpu " in fix(found, inventory)) is (others <= 11 and scope is CONTAINER)
+
+
 def test_what_is_refused_for_other_clauses_is_not_lowered_to_zones() -> None:
     found = pod(requests={"cpu": "4"}, nodeSelector={"disk": "ssd"})
     assert "by NUMA zone" not in decided(found, with_nics(zones(SINGLE, 5, 4))).message

@@ -36,8 +36,14 @@ _KINDS: Final = 16
 _UNKNOWN: Final = 8
 """Maximum number of nodes without known zones whose amounts are tried."""
 
-_WAYS: Final = 512
-"""Maximum number of choices of zones that are compared, over all kinds."""
+_AMOUNTS: Final = 24
+"""Maximum number of aligned amounts, over all containers, of a pod for which choices of zones are tried."""
+
+_STEPS: Final = 2048
+"""Maximum number of amounts that are lowered, over all choices of zones: some 25 ms.
+
+A pod has as many choices as the number of zones to the power of its containers.
+"""
 
 _TRIED: Final = 32
 """Maximum number of these that are judged, the largest amounts first."""
@@ -60,7 +66,7 @@ def lowered_to_zones(
 
     Something of each resource is left if that can be. ``hard`` are the constraints of the pod, ``remaining`` those
     without these clauses. ``None`` also for a pod whose containers are given amounts, which would be others for lower
-    requests.
+    requests, and for one of very many amounts.
     """
     if not world.inventory.topologies.by_node or ask.provision is not BARE:
         return None
@@ -71,14 +77,18 @@ def lowered_to_zones(
         if judged.constraint.clause is None or judged.constraint.clause.source is not Source.REQUESTS:
             nodes &= judged.nodes
     needs = needs_of(ask.spec)
-    ways = dict.fromkeys(itertools.islice(_ways(needs, nodes, world), _WAYS))
+    count = sum(len(one.amounts) for one in needs)
+    if count > _AMOUNTS:
+        return None
+    tried = itertools.islice(_ways(needs, nodes, world), _STEPS // count)
+    ways = dict.fromkeys(way for way in tried if _guaranteed(way))
     order = ordered(together(needs))
     ranked = sorted(((_rank(way, order), way) for way in ways), key=operator.itemgetter(0))[:_TRIED]
     for _, alike in itertools.groupby(ranked, key=operator.itemgetter(0)):
         fitting = [(_fitting(_with(ask.spec, needs, way), nodes, world).bit_count(), way) for _, way in alike]
-        count, way = max(fitting, key=operator.itemgetter(0))
-        if count:
-            return LoweredContainers(_in_words(needs, way, order), count)
+        most, way = max(fitting, key=operator.itemgetter(0))
+        if most:
+            return LoweredContainers(_in_words(needs, way, order), most)
     return None
 
 
@@ -89,14 +99,14 @@ def _rank(way: NumaNeeds, order: Sequence[str]) -> list[int]:
 
 
 def _ways(needs: NumaNeeds, nodes: Bits, world: World) -> Iterator[NumaNeeds]:
-    """The lowered amounts for each choice of zones of these nodes, with which each container keeps cores and memory.
-
-    Without these a pod has no guaranteed resources, and its kubelet aligns nothing for it.
-    """
+    """The lowered amounts for each choice of zones of these nodes."""
     for topology in dict.fromkeys(itertools.islice(_zones(needs, nodes, world), _KINDS)):
-        for way in lowered_needs(topology, needs, _rounded):
-            if all(amount for one in way for name, amount in one.amounts if name == CPU or is_memory(name)):
-                yield way
+        yield from lowered_needs(topology, needs, _rounded)
+
+
+def _guaranteed(way: NumaNeeds) -> bool:
+    """Whether each container keeps cores and memory: without these its kubelet aligns nothing for the pod."""
+    return all(amount for one in way for name, amount in one.amounts if name == CPU or is_memory(name))
 
 
 def _zones(needs: NumaNeeds, nodes: Bits, world: World) -> Iterator[NodeTopology]:
@@ -152,7 +162,7 @@ def _fitting(spec: PodSpec, nodes: Bits, world: World) -> Bits:
     inventory = world.inventory
     requests = inventory.devices.classes.judged(pod_requests(spec)[0])
     fitting = nodes & inventory.nodes.capacity.fits(requests)
-    if needs := needs_of(spec):
+    if fitting and (needs := needs_of(spec)):
         for turned in inventory.topologies.turned_away(
             needs, inventory.nodes.slot_of, inventory.nodes.version
         ).values():
