@@ -124,7 +124,7 @@ nightly: $(VENV)/dev.stamp $(VENV)/fuzz.stamp ## all random examples, the worst 
 	PROPERTY_TIMES=1 $(BIN)/python $(PYTEST) tests/controller/jobs/test_fusion.py tests/controller/jobs/test_parallel_regions.py \
 	  tests/placement/jobs/operators/test_fused_job.py tests/placement/planning/search/test_assignment.py tests/placement/planning/test_haste.py tests/cli/test_schemas.py \
 	  tests/placement/planning/search/test_packing.py tests/placement/planning/test_counted_devices.py tests/placement/planning/test_planned_devices.py \
-	  tests/placement/devices/test_random_worlds.py tests/placement/numa/test_alignment.py
+	  tests/placement/devices/test_random_worlds.py tests/placement/devices/test_decision_costs.py tests/placement/numa/test_alignment.py
 	PROPERTY_TIMES=10 $(BIN)/python $(PYTEST) tests/placement/kinds/test_random_applications.py tests/placement/kinds/test_random_new_nodes.py
 	$(BIN)/python -m tests.fuzz --seconds 60
 

@@ -261,4 +261,8 @@ def review(
 def envelope(request: object, **fields: object) -> bytes:
     """An AdmissionReview around a request, compact; ``fields`` replaced or added."""
     whole = {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": request} | fields
+    try:
+        return msgspec.json.encode(whole) + b"\n"
+    except (UnicodeEncodeError, OverflowError):  # lone surrogates, and numbers of more than 64 bits
+        pass
     return json.dumps(whole, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"

@@ -4,8 +4,9 @@ Flags and help are made of these declarations, and so are completions of shells,
 too long; ``webhook/settings.py`` makes the model of them that reads and checks values.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, get_args, get_type_hints
 
 from msgspec import Struct
@@ -269,13 +270,17 @@ class Declared(Struct, frozen=True):
     rule: SettingRule
 
 
-def declared(fields: type[SettingFields] = SettingFields) -> dict[str, Declared]:
+_DECLARED: Final[dict[type[SettingFields], Mapping[str, Declared]]] = {}
+"""The settings that each class declares, once they were asked for: reading type hints takes a millisecond."""
+
+
+def declared(fields: type[SettingFields] = SettingFields) -> Mapping[str, Declared]:
     """The settings that the class declares, by their names, in the order of their declarations."""
-    declared_fields: dict[str, Declared] = {}
-    for name, hint in get_type_hints(fields, include_extras=True).items():
-        kind, rule = get_args(hint)
-        declared_fields[name] = Declared(kind, getattr(fields, name), rule)
-    return declared_fields
+    if fields not in _DECLARED:
+        hints = {name: get_args(hint) for name, hint in get_type_hints(fields, include_extras=True).items()}
+        stated = {name: Declared(kind, getattr(fields, name), rule) for name, (kind, rule) in hints.items()}
+        _DECLARED[fields] = MappingProxyType(stated)
+    return _DECLARED[fields]
 
 
 def flag(field: str) -> str:

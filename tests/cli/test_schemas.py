@@ -1,6 +1,7 @@
 """What commands write with ``-o json`` and ``-o yaml`` is what the schemas in ``docs/schemas`` say."""
 
 import asyncio
+import functools
 import json
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -45,6 +46,12 @@ def schema(command: str) -> dict[str, Any]:
     return found
 
 
+@functools.cache
+def validator(command: str) -> jsonschema.Draft202012Validator:
+    """What checks an answer of a command; made once, because each one reads all references of its schema anew."""
+    return jsonschema.Draft202012Validator(schema(command))
+
+
 def objects(node: object) -> Iterator[dict[str, Any]]:
     """The node and all objects in it."""
     if isinstance(node, dict):
@@ -76,7 +83,7 @@ def answer(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
     def run(command: str, *words: str, forms: str = "json yaml") -> Any:
         main([command, *words, "-o", "json"])
         value = json.loads(capsys.readouterr().out)
-        jsonschema.Draft202012Validator(schema(command)).validate(value)
+        validator(command).validate(value)
         if "yaml" in forms:
             main([command, *words, "-o", "yaml"])
             assert yaml.load(capsys.readouterr().out, Loader=yaml.CSafeLoader) == value

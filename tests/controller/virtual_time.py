@@ -20,6 +20,8 @@ class _SkippingSelector(selectors.DefaultSelector):
     """The time in whole microseconds."""
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        if timeout == 0 and len(self.get_map()) == 1:
+            return []  # callbacks are ready; what threads have called is asked for before the clock moves
         events = super().select(0)
         if timeout and not events:
             self.now += timeout

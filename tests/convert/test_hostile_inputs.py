@@ -12,8 +12,8 @@ from tests.work import Work, excess
 from webhook.convert.input_kind import InputKind
 from webhook.convert.source_text import TEXT_LIMIT
 
-PART = 4 if EVERY_DAY else 1
-"""A quarter of each input every day, of which a quarter of the work is allowed; all of it at night."""
+PART = 8 if EVERY_DAY else 1
+"""An eighth of each input every day, of which an eighth of the work is allowed; all of it at night."""
 
 LONG = "+".join(['"a"'] * (50_000 // PART))
 SEEDS = [path.read_bytes() for path in inputs()] + [bundle(adl(operator())), adl(operator()).encode()]

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
 from tests.scheduling.state import Cluster, manifests
@@ -69,7 +69,7 @@ class FidelityScenario:
 
     def encoded(self) -> str:
         """The scenario in JSON."""
-        return json.dumps(asdict(self), separators=(",", ":"))
+        return json.dumps(vars(self), separators=(",", ":"))
 
     @classmethod
     def decoded(cls, text: str) -> Self:

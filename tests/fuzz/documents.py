@@ -121,7 +121,7 @@ def snapshot_seeds() -> Iterator[bytes]:
 def json_seeds() -> Iterator[bytes]:
     for content in snapshot_seeds():
         try:
-            for document in yaml.safe_load_all(content):
+            for document in yaml.load_all(content, Loader=yaml.CSafeLoader):
                 yield msgspec.json.encode(document)
         except (yaml.YAMLError, TypeError, ValueError, RecursionError, msgspec.MsgspecError):
             continue

@@ -21,12 +21,17 @@ def literals(*paths: str) -> Iterator[bytes]:
     """The texts and bytes that stand in the tests of these folders and files."""
     seen: set[bytes] = set()
     for path in sorted(each for name in paths for each in _sources(_ROOT / "tests" / name)):
-        for node in ast.walk(ast.parse(path.read_text())):
-            value = node.value if isinstance(node, ast.Constant) else None
-            written = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
-            if isinstance(written, bytes) and 0 < len(written) <= _LONGEST and written not in seen:
-                seen.add(written)
-                yield written
+        fresh = [written for written in _literals(path) if written not in seen]
+        seen.update(fresh)
+        yield from fresh
+
+
+@functools.cache
+def _literals(path: Path) -> tuple[bytes, ...]:
+    """The texts and bytes in a file, each once; several targets begin with those of the same folders."""
+    values = (node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant))
+    texts = (value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value for value in values)
+    return tuple(dict.fromkeys(text for text in texts if isinstance(text, bytes) and 0 < len(text) <= _LONGEST))
 
 
 def _sources(path: Path) -> list[Path]:

@@ -194,7 +194,7 @@ def load(name: str) -> Command:
 
 
 def _parser(name: str | None) -> tuple[argparse.ArgumentParser, Subparsers]:
-    """The parser of the whole command line, and those of all commands; only the chosen command has its flags."""
+    """The parser of the whole command line, and those of all commands; of the chosen command alone, if there is one."""
     parser: argparse.ArgumentParser = _CommandParser(
         prog=program_name(),
         description="Streams host constraints for Kubernetes: honoured, or refused when the pod is submitted.",
@@ -204,10 +204,10 @@ def _parser(name: str | None) -> tuple[argparse.ArgumentParser, Subparsers]:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for each, summary in COMMANDS.items():
-        if each == name:
-            declaration(each).add(subparsers)
-        else:
+    if name is not None:
+        declaration(name).add(subparsers)
+    else:
+        for each, summary in COMMANDS.items():
             subparsers.add_parser(each, help=summary)
     return parser, subparsers
 

@@ -160,7 +160,7 @@ def test_a_fusion_that_cannot_be_read_is_none() -> None:
 @pytest.mark.parametrize("obeyed", [True, False], ids=["after a request", "before a request"])
 async def test_the_controller_may_die_between_any_two_steps_of_a_fusion(*, obeyed: bool) -> None:
     """While a Job is fused and submitted, or changed: its successor makes the same, and one pod for each element."""
-    deaths, every = 0, 12 if EVERY_DAY else 1
+    deaths, every = 0, 24 if EVERY_DAY else 1
     for at in range(1, 200, every):
         cluster = JobCluster()
         cluster.rules = ReconcilerSettings(Policy(), solving=lambda: SolvedAtOnce(PATIENT))

@@ -446,7 +446,7 @@ async def test_a_new_job_of_the_name_has_regions_of_its_own(cluster: JobCluster)
 @pytest.mark.parametrize("obeyed", [True, False], ids=["after a request", "before a request"])
 async def test_the_controller_may_die_between_any_two_steps(*, obeyed: bool) -> None:
     """4 -> 8 -> 2: whenever it dies, its successor ends up with the same, and isolated channels keep their pods."""
-    deaths, every = 0, 15 if EVERY_DAY else 1
+    deaths, every = 0, 30 if EVERY_DAY else 1
     for at in range(1, 200, every):
         cluster = JobCluster()
         try:

@@ -170,7 +170,7 @@ def test_elements_that_run_have_their_devices() -> None:
 def test_no_job_is_refused_whose_devices_could_be_had_and_others_are_warned() -> None:
     """Worlds of slices with attributes, taints, shared and partitioned devices, and claims of every kind."""
     refused = fits = 0
-    for seed in range(some_of(1500, every_day=150)):
+    for seed in range(some_of(1500, every_day=60)):
         draw = Random(seed)  # noqa: S311 -- a world, no secret
         found = [worlds.world(draw.randrange(10**6)) for _ in range(2)]
         machines = {f"node-{'ab'[at]}": _own_slices(one.slices) for at, one in enumerate(found)}
@@ -190,8 +190,8 @@ def test_no_job_is_refused_whose_devices_could_be_had_and_others_are_warned() ->
         refused += together
         assert not (verdict.refused and possible), (seed, verdict.text)
         assert possible or verdict.refused or verdict.warnings, seed
-    assert fits > some_of(1500, every_day=150) / 10
-    assert refused > some_of(1500, every_day=150) / 100
+    assert fits > some_of(1500, every_day=60) / 10
+    assert refused > some_of(1500, every_day=60) / 100
 
 
 def _own_slices(slices: list[DeviceSlice]) -> list[DeviceSlice]:

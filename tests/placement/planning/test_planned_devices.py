@@ -251,7 +251,7 @@ def test_a_node_that_offers_a_mapped_resource_needs_no_devices_for_it() -> None:
 @pytest.mark.untraced
 def test_a_job_is_refused_if_and_only_if_no_plan_has_devices_for_all() -> None:
     fits = 0
-    for seed in range(some_of(600, every_day=60)):
+    for seed in range(some_of(600, every_day=30)):
         draw = Random(seed)  # noqa: S311 -- a world, no secret
         memory = {f"node-{name}": [draw.choice((40, 80)) for _ in range(draw.randrange(4))] for name in "abc"}
         inventory = equipped(*(_slice(name, sizes) for name, sizes in memory.items()))
@@ -274,7 +274,7 @@ def test_a_job_is_refused_if_and_only_if_no_plan_has_devices_for_all() -> None:
             found = places(verdict, inventory)
             for name, sizes in memory.items():
                 assert _enough(sizes, [wants[int(one[1:])] for one, node in found.items() if node == name]), seed
-    assert fits > some_of(600, every_day=60) / 3
+    assert fits > some_of(600, every_day=30) / 3
 
 
 def _slice(name: str, sizes: list[int]) -> DeviceSlice:

@@ -53,6 +53,7 @@ class Elements:
         self._marks: list[dict[str, str]] = [dict(unit.marks) for unit in graph.units]
         self._contents = [unit.content for unit in graph.units]
         self._bound = bound(graph, count) if limit is None else limit
+        self._known_traffic: dict[int, dict[int, int]] = {}
         self._marked = Counter(key for marks in self._marks for key in marks)
         self._valued = Counter(mark for marks in self._marks for mark in marks.items())
 
@@ -144,9 +145,12 @@ class Elements:
         return any(self._marked[mark[0]] - self._valued[mark] >= others for mark in self._marks[at].items())
 
     def _may_merge(self, at: int, to: int) -> bool:
-        few, many = sorted((self._marks[at], self._marks[to]), key=len)
-        if any(many.get(key, value) != value for key, value in few.items()):
-            return False
+        few, many = self._marks[at], self._marks[to]
+        if len(few) > len(many):
+            few, many = many, few
+        for key, value in few.items():
+            if many.get(key, value) != value:
+                return False
         return not self._graph.exceeded(self._contents[at] | self._contents[to])
 
     def _merge(self, at: int, to: int) -> tuple[int, list[int]]:
@@ -156,22 +160,26 @@ class Elements:
             self._of[unit] = kept
         self._units[kept] += self._units.pop(gone)
         self._loads[kept] += self._loads[gone]
-        both = [mark for mark in self._marks[gone].items() if mark[0] in self._marks[kept]]
-        self._marked.subtract(key for key, _ in both)
-        self._valued.subtract(both)
-        self._marks[kept] |= self._marks[gone]
+        marks = self._marks[kept]
+        for mark in self._marks[gone].items():
+            if mark[0] in marks:
+                self._marked[mark[0]] -= 1
+                self._valued[mark] -= 1
+        marks |= self._marks[gone]
         self._contents[kept] |= self._contents[gone]
-        near = [other for other in self._near[gone] if other != kept]
-        for other, weight in self._near[gone].items():
-            del self._near[other][gone]
-            if other != kept:
-                self._near[kept][other] = self._near[kept].get(other, 0) + weight
-                self._near[other][kept] = self._near[other].get(kept, 0) + weight
+        near, added = self._near[kept], self._near[gone]
         self._near[gone] = {}
-        return kept, near
+        if kept in added:
+            del added[kept], near[gone]
+        for other, weight in added.items():
+            back = self._near[other]
+            del back[gone]
+            near[other] = back[kept] = near.get(other, 0) + weight
+        return kept, [*added]
 
     def improve(self) -> Steps[None]:
         """Move units, and let two change places, as long as it is better."""
+        self._known_traffic.clear()
         for _ in range(_PASSES):
             changed = False
             for unit in range(len(self._of)):
@@ -185,10 +193,13 @@ class Elements:
                 return
 
     def _traffic(self, unit: int) -> dict[int, int]:
-        """The traffic of a unit with each element."""
-        traffic: dict[int, int] = {}
-        for other, weight in self._graph.near[unit].items():
-            traffic[self._of[other]] = traffic.get(self._of[other], 0) + weight
+        """The traffic of a unit with each element; known until a unit that it has a stream with is moved."""
+        traffic = self._known_traffic.get(unit)
+        if traffic is None:
+            traffic = self._known_traffic[unit] = {}
+            of = self._of
+            for other, weight in self._graph.near[unit].items():
+                traffic[of[other]] = traffic.get(of[other], 0) + weight
         return traffic
 
     def _moved(self, unit: int) -> bool:
@@ -197,13 +208,15 @@ class Elements:
         if len(self._units[own]) == 1:
             return False
         traffic, load = self._traffic(unit), self._graph.units[unit].load
+        inside, remaining = traffic.get(own, 0), self._loads[own] - load
         heavy = self._loads[own] > self._bound
+        # No element gets too heavy; but a heavy one may pass on to a lighter one.
+        most = (self._loads[own] - 1 if heavy else self._bound) - load
         best: tuple[int, int, int] | None = None
         for to in self._units if heavy or len(self._units) <= _SMALL else traffic:
-            if to == own or not self._light(own, to, load):
+            if to == own or self._loads[to] > most:
                 continue
-            gain = traffic.get(to, 0) - traffic.get(own, 0)
-            evener = self._loads[own] - load - self._loads[to]
+            gain, evener = traffic.get(to, 0) - inside, remaining - self._loads[to]
             better = heavy or gain > 0 or (gain == 0 and evener > 0)
             if better and (best is None or (gain, evener, -to) > best) and self._may_join(unit, to):
                 best = gain, evener, -to
@@ -211,10 +224,6 @@ class Elements:
             return False
         self._move(unit, -best[2])
         return True
-
-    def _light(self, own: int, to: int, load: int) -> bool:
-        """Whether an element is not too heavy with the load more; a heavy one may pass on to a lighter one."""
-        return self._loads[to] + load <= max(self._bound, self._loads[own] - 1 if self._loads[own] > self._bound else 0)
 
     def _may_join(self, unit: int, to: int, *, without: int | None = None) -> bool:
         units = [one for one in self._units[to] if one != without]
@@ -234,6 +243,8 @@ class Elements:
         self._loads[own] -= load
         self._loads[to] += load
         self._of[unit] = to
+        for other in self._graph.near[unit]:
+            self._known_traffic.pop(other, None)
 
     def _without(self, own: int, gone: int) -> PodContent:
         """The content of an element whose unit has gone; other units may have its clauses as well."""
@@ -244,9 +255,9 @@ class Elements:
 
     def _swapped(self, one: int) -> bool:
         """Whether the unit has changed places with later ones."""
-        changed = False
-        for other in range(one + 1, len(self._of)):
-            if self._of[one] != self._of[other] and self._worth(one, other):
+        changed, of = False, self._of
+        for other in range(one + 1, len(of)):
+            if of[one] != of[other] and self._worth(one, other):
                 here, there = self._of[one], self._of[other]
                 self._move(one, there)
                 self._move(other, here)
@@ -256,12 +267,17 @@ class Elements:
     def _worth(self, one: int, other: int) -> bool:
         """Whether it is better if two units of different elements change places."""
         here, there = self._of[one], self._of[other]
-        first, second = self._traffic(one), self._traffic(other)
-        between = self._graph.near[one].get(other, 0)
-        gain = first.get(there, 0) - first.get(here, 0) + second.get(here, 0) - second.get(there, 0) - 2 * between
+        load, other_load = self._loads[here], self._loads[there]
         more = self._graph.units[other].load - self._graph.units[one].load
-        before, after = (self._loads[here], self._loads[there]), (self._loads[here] + more, self._loads[there] - more)
-        over_before, over_after = max(0, max(before) - self._bound), max(0, max(after) - self._bound)
-        old = over_before, 0, sum(load * load for load in before)
-        new = over_after, -gain, sum(load * load for load in after)
-        return new < old and self._may_join(one, there, without=other) and self._may_join(other, here, without=one)
+        heavier = max(0, load + more - self._bound, other_load - more - self._bound) - max(
+            0, load - self._bound, other_load - self._bound
+        )
+        if heavier > 0:
+            return False
+        first, second = self._traffic(one), self._traffic(other)
+        gain = first.get(there, 0) - first.get(here, 0) + second.get(here, 0) - second.get(there, 0)
+        gain -= 2 * self._graph.near[one].get(other, 0)
+        # The squares of both loads are less in sum: those of load + more and of other_load - more.
+        evener = more * (load - other_load + more) < 0
+        better = heavier < 0 or gain > 0 or (gain == 0 and evener)
+        return better and self._may_join(one, there, without=other) and self._may_join(other, here, without=one)

@@ -307,7 +307,7 @@ def test_whenever_time_ends_nothing_wrong_is_said(count: int) -> None:
     endless = Hurried(100_000)
     fused_job(spec, cluster(nodes(1)), solving=endless)
     looks = 100_000 - endless.looks
-    for end in range(0, looks, max(1, looks // (20 if count < 10 or not EVERY_DAY else 4))):
+    for end in range(0, looks, max(1, looks // (20 if count < 10 or not EVERY_DAY else 2))):
         verdict = fused_job(spec, cluster(nodes(1)), solving=Hurried(end)).verdict
         assert verdict.refused or verdict.undecided
 

@@ -36,7 +36,7 @@ TYPES: Final = ("channelIsolation", "channelExlocation")
 _FEW_LARGE: Final = 300
 """Of the first Jobs fewer are large: each takes half a second."""
 
-EXAMPLES: Final = some_of(5000, every_day=25)
+EXAMPLES: Final = some_of(5000, every_day=12)
 
 
 def random_job(seed: int) -> tuple[Job, dict[str, int]]:
@@ -115,7 +115,7 @@ def test_fusion_and_placement_are_the_best_of_all() -> None:
 
 @pytest.mark.examples
 def test_fusion_and_placement_of_parallel_regions_are_the_best_of_all() -> None:
-    for seed in range(some_of(500, every_day=10)):
+    for seed in range(some_of(500, every_day=5)):
         check(seed, *with_regions(seed))
 
 

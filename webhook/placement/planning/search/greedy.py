@@ -252,6 +252,7 @@ def _hosts(problem: AssignmentProblem, *, roomy: bool) -> Steps[tuple[dict[int, 
         len({place for _, place in pool.standing}) for pool in problem.pools if pool.exclusive
     ):
         return None  # a node stands in an exclusive pool and in another
+    room = _shares(problem) if roomy else 0
     order = sorted(
         range(len(problem.pools)),
         key=lambda at: (not problem.pools[at].exclusive, np.count_nonzero(problem.pools[at].eligible)),
@@ -264,7 +265,7 @@ def _hosts(problem: AssignmentProblem, *, roomy: bool) -> Steps[tuple[dict[int, 
             able &= ~shared
         able[list(standing.values())] = False
         places = np.flatnonzero(able)
-        score = (yield from _host_score(problem, at, roomy=roomy))[places]
+        score = (yield from _host_score(problem, at, room))[places]
         fresh = iter(places[np.argsort(score, kind="stable")].tolist())
         unfilled = [index for index in range(pool.size) if index not in standing]
         hosts = standing | dict(zip(unfilled, fresh, strict=False))
@@ -275,8 +276,11 @@ def _hosts(problem: AssignmentProblem, *, roomy: bool) -> Steps[tuple[dict[int, 
     return tuple(hosts_of[at] for at in range(len(problem.pools)))
 
 
-def _host_score(problem: AssignmentProblem, pool: int, *, roomy: bool) -> Steps[Row]:
-    """For each node, how bad it is as a host: few of the pool's own blocks could run there, and many others."""
+def _host_score(problem: AssignmentProblem, pool: int, room: Row | int) -> Steps[Row]:
+    """For each node, how bad it is as a host: few of the pool's own blocks could run there, and many others.
+
+    ``room`` is what is subtracted: nothing, or the share of each node that is free.
+    """
     score = np.zeros(problem.size)
     for block in problem.blocks:
         yield
@@ -284,6 +288,11 @@ def _host_score(problem: AssignmentProblem, pool: int, *, roomy: bool) -> Steps[
         weight = block.count / max(1, int(np.count_nonzero(block.nodes)))
         able = problem.copies(block, problem.free) > 0 if own else block.nodes
         score += np.where(able, -block.count, 0) if own else able * weight
+    return (score * _FULL - room).astype(np.int64)
+
+
+def _shares(problem: AssignmentProblem) -> Row:
+    """The share of each node that is free, of all resources together."""
     most = np.maximum(problem.free.max(axis=1, initial=1), 1)[:, None]
-    room = (np.maximum(problem.free, 0) / most).sum(axis=0)
-    return (score * _FULL - (room * _FULL if roomy else 0)).astype(np.int64)
+    shares: Row = (np.maximum(problem.free, 0) / most).sum(axis=0) * _FULL
+    return shares
