@@ -48,7 +48,7 @@ def _spec(fragments: FragmentedPodSpec, spec: Json, document: Json, at: int) -> 
             made[field] = listed
     volumes = _listed(_value(fragments.mounted_volumes_path, document, at))
     if volumes := _mounted(volumes, made, _listed(_value(fragments.mounts_path, document, at))):
-        made["volumes"] = volumes
+        made["volumes"] = [*_listed(made.get("volumes")), *volumes]
     if volumes := _claimed(fragments.mounted_claims, document, at):
         made["volumes"] = [*_listed(made.get("volumes")), *volumes]
     if patch := _value(fragments.resources_patch_path, document, at):
