@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final, TypeAlias
 
-from webhook.placement.kinds.settings import setting, setting_map, setting_tolerations
+from webhook.placement.kinds.settings import setting, setting_map, setting_resources, setting_tolerations
 from webhook.placement.kube.quantity import NANO, parse_quantity
 
 Value: TypeAlias = Any
@@ -379,6 +379,7 @@ _FUNCTIONS: Final[Mapping[str, tuple[int, Callable[..., Value]]]] = {
     "min": (2, _least),
     "setting": (2, setting),
     "settingMap": (2, setting_map),
+    "settingResources": (2, setting_resources),
     "settingTolerations": (2, setting_tolerations),
 }
 """Functions by name, with the number of their arguments."""
