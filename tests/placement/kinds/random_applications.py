@@ -276,8 +276,10 @@ def _job_set(parts: tuple[Part, ...], chance: random.Random) -> Written:
 
 def _leader_workers(parts: tuple[Part, ...], chance: random.Random) -> Written:
     leader, worker = parts[0], parts[-1]
-    one = leader.name or worker.name
-    replicas, size = chance.randint(1, 1 if one else 2), chance.randint(1, 2 if one else 3)
+    replicas, size = chance.randint(1, 2), chance.randint(1, 3)
+    if leader.name or (size > 1 and worker.name):  # of a pod with a name there is one
+        replicas, size = 1, min(size, 2)
+    worker = worker if size > 1 else leader
     spec = {
         "replicas": replicas,
         "leaderWorkerTemplate": {
@@ -389,6 +391,7 @@ def _inside(field: str, writer: Writer) -> Writer:
 
 _WRITERS: Final[Mapping[tuple[str, str], tuple[Writer, tuple[int, ...]]]] = {
     ("flink.apache.org", "FlinkDeployment"): (_flink, (2, MANY)),
+    ("flink.apache.org", "FlinkBlueGreenDeployment"): (_inside("template", _inside("spec", _flink)), (2, MANY)),
     ("sparkoperator.k8s.io", "SparkApplication"): (_spark, (1, MANY)),
     ("sparkoperator.k8s.io", "ScheduledSparkApplication"): (_inside("template", _spark), (1, MANY)),
     ("ray.io", "RayCluster"): (_ray, (1, MANY, 2)),

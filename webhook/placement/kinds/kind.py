@@ -220,7 +220,8 @@ class OperatorKind(Struct, frozen=True, forbid_unknown_fields=True, rename="came
 
     ``specPath`` is where an object embeds the spec of another kind, the ``componentsOf`` that kind are then before its
     own. ``suspendPath`` is true while the operator creates no pods; with ``scheduled`` it creates them at times that
-    the object states. Of one that is ``managedBy`` another controller no pods are known. ``through`` are kinds of
+    the object states. With ``changesBeside`` the pods of a changed object start beside those that run, which end once
+    the new ones run. Of one that is ``managedBy`` another controller no pods are known. ``through`` are kinds of
     objects that the operator makes between the object and its pods; Kubernetes' own need not be named. Where a path of
     ``notJudged`` is true, some pods are not known. With a ``reference`` another object says what the pods are;
     ``annotatedPaths`` are further objects whose annotations and labels reach the pods. ``remarks`` are sentences about
@@ -236,6 +237,7 @@ class OperatorKind(Struct, frozen=True, forbid_unknown_fields=True, rename="came
     suspend_path: Formula | None = None
     managed_by: ManagedBy | None = None
     scheduled: bool = False
+    changes_beside: bool = False
     spec_replicas_path: Formula | None = None
     spec_path: Formula | None = None
     components_of: str = ""
