@@ -406,6 +406,7 @@ _WRITERS: Final[Mapping[tuple[str, str], tuple[Writer, tuple[int, ...]]]] = {
     ("batch.volcano.sh", "Job"): (_volcano, (2, 2, 2)),
     ("kafka.strimzi.io", "Kafka"): (_kafka, (1, 1)),
     ("kafka.strimzi.io", "KafkaNodePool"): (_node_pool, (MANY,)),
+    ("kafka.strimzi.io", "KafkaConnect"): (_node_pool, (MANY,)),
     ("argoproj.io", "Workflow"): (_workflow, (MANY, MANY, MANY)),
     ("argoproj.io", "CronWorkflow"): (_inside("workflowSpec", _workflow), (MANY, MANY)),
     ("trainer.kubeflow.org", "TrainJob"): (_train, (1, MANY)),
