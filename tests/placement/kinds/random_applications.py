@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from tests.builders import NAMESPACE
 from tests.placement.planning.exhaustive import Instance, Member, Node
+from webhook.app.application_kinds import application_kinds
 
 Json: TypeAlias = dict[str, Any]
 JOB: Final = "app"
@@ -167,7 +168,8 @@ def random_application(seed: int) -> Case:
     _, counts = _WRITERS[kind]
     parts = tuple(_part(chance, at, counts[at % len(counts)], machines) for at in range(chance.randint(1, len(counts))))
     names = {"name": "app", "namespace": NAMESPACE}
-    document = {"apiVersion": f"{kind[0]}/v1", "kind": kind[1], "metadata": names}
+    version = application_kinds()[kind].kind.versions[0]
+    document = {"apiVersion": f"{kind[0]}/{version}", "kind": kind[1], "metadata": names}
     return Case(machines, kind, (), document, None, chance.getrandbits(32)).with_parts(parts)
 
 
