@@ -331,6 +331,56 @@ def test_pods_without_a_job_cannot_be_told_from_others_in_a_change() -> None:
     )
 
 
+def blue_green(parallelism: int, placement: str = APART, **metadata: Any) -> Json:
+    podded = {
+        "metadata": {"labels": {"streams.ibm.com/job": JOB}, "annotations": {"streams.ibm.com/placement": placement}}
+    }
+    spec = {
+        "podTemplate": podded | metadata,
+        "jobManager": {},
+        "taskManager": {"resource": {"cpu": 3}},
+        "job": {"parallelism": parallelism},
+    }
+    return {
+        "apiVersion": "flink.apache.org/v1beta1", "kind": "FlinkBlueGreenDeployment",
+        "metadata": {"name": "demo", "namespace": NAMESPACE}, "spec": {"template": {"spec": spec}},
+    }  # fmt: skip
+
+
+ALL_BUSY = cluster(nodes(3), pods=[bound_pod(f"node-{at}", pe=at, requests={"cpu": 6000}) for at in "abc"])
+
+
+def test_a_change_of_a_blue_green_deployment_starts_beside_the_pods_that_run() -> None:
+    """Nodes have 8 cores: six for a pod that runs, and three for one that comes."""
+    answer = judged(blue_green(2), ALL_BUSY, old=blue_green(1), group="flink.apache.org")
+    assert response(answer)["allowed"]
+    assert warnings(answer) == [
+        (
+            "not all can run at the same time beside the pods that run now: requests cpu 3 cannot hold: 0 of 2 pods "
+            "fit (taskManager)."
+        )
+    ]
+
+
+def test_a_change_of_a_blue_green_deployment_that_fits_beside_has_no_warning() -> None:
+    one = cluster(nodes(3), pods=[bound_pod("node-a", requests={"cpu": 6000})])
+    assert warnings(judged(blue_green(2), one, old=blue_green(1), group="flink.apache.org")) == []
+
+
+def test_a_change_of_a_blue_green_deployment_that_never_fits_is_refused() -> None:
+    answer = judged(blue_green(3), ALL_BUSY, old=blue_green(1), group="flink.apache.org")
+    assert refused(answer)[1].startswith(f"{APART} cannot hold: 3 of 4 pods fit")
+
+
+def test_pods_of_a_blue_green_deployment_without_a_job_cannot_be_told_from_others() -> None:
+    without = {"metadata": {"annotations": {"streams.ibm.com/host-binding": "nodeAffinity"}}}
+    old, new = blue_green(1, **without), blue_green(2, **without)
+    answer = judged(new, ALL_BUSY, old=old, group="flink.apache.org")
+    assert [one.partition(": ")[0] for one in warnings(answer)][-1] == (
+        "not all can run at the same time beside the pods that run now"
+    )
+
+
 def test_the_right_to_use_pools_is_asked_first() -> None:
     pooled = cluster(nodes(3), [pool("MyPool", hosts=("node-0", "node-1"))])
     answer = submitted(ray(1, worker=template("host(MyPool)")), pooled)

@@ -15,7 +15,10 @@ def application_document(kind: OperatorKind, case: dict[str, Any]) -> dict[str, 
 
 
 def assert_expanded(application: OperatorApplication, case: dict[str, Any]) -> None:
-    """The application has the components that the case states: names, numbers, and what each container requests."""
+    """The application has the components that the case states: names, numbers, and what each container requests.
+
+    Of a component with ``fields`` the spec of the pod has these; a ``null`` stands for a field that is absent.
+    """
     assert not application.not_judged
     assert not application.problems
     found = {one.name: [one.count, *_requests(one.pod)] for one in application.components}
@@ -27,6 +30,9 @@ def assert_expanded(application: OperatorApplication, case: dict[str, Any]) -> N
     for name, amounts in case.get("init", {}).items():
         pod = next(one.pod for one in application.components if one.name == name)
         assert _requests(pod, "initContainers") == [*map(_nano, amounts)]
+    for name, fields in case.get("fields", {}).items():
+        spec = next(one.pod["spec"] for one in application.components if one.name == name)
+        assert {field: spec.get(field) for field in fields} == fields
 
 
 def _requests(pod: dict[str, Any], field: str = "containers") -> list[dict[str, int | None]]:

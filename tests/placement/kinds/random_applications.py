@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from tests.builders import NAMESPACE
 from tests.placement.planning.exhaustive import Instance, Member, Node
+from webhook.app.application_kinds import application_kinds
 
 Json: TypeAlias = dict[str, Any]
 JOB: Final = "app"
@@ -167,7 +168,8 @@ def random_application(seed: int) -> Case:
     _, counts = _WRITERS[kind]
     parts = tuple(_part(chance, at, counts[at % len(counts)], machines) for at in range(chance.randint(1, len(counts))))
     names = {"name": "app", "namespace": NAMESPACE}
-    document = {"apiVersion": f"{kind[0]}/v1", "kind": kind[1], "metadata": names}
+    version = application_kinds()[kind].kind.versions[0]
+    document = {"apiVersion": f"{kind[0]}/{version}", "kind": kind[1], "metadata": names}
     return Case(machines, kind, (), document, None, chance.getrandbits(32)).with_parts(parts)
 
 
@@ -276,8 +278,10 @@ def _job_set(parts: tuple[Part, ...], chance: random.Random) -> Written:
 
 def _leader_workers(parts: tuple[Part, ...], chance: random.Random) -> Written:
     leader, worker = parts[0], parts[-1]
-    one = leader.name or worker.name
-    replicas, size = chance.randint(1, 1 if one else 2), chance.randint(1, 2 if one else 3)
+    replicas, size = chance.randint(1, 2), chance.randint(1, 3)
+    if leader.name or (size > 1 and worker.name):  # of a pod with a name there is one
+        replicas, size = 1, min(size, 2)
+    worker = worker if size > 1 else leader
     spec = {
         "replicas": replicas,
         "leaderWorkerTemplate": {
@@ -389,6 +393,7 @@ def _inside(field: str, writer: Writer) -> Writer:
 
 _WRITERS: Final[Mapping[tuple[str, str], tuple[Writer, tuple[int, ...]]]] = {
     ("flink.apache.org", "FlinkDeployment"): (_flink, (2, MANY)),
+    ("flink.apache.org", "FlinkBlueGreenDeployment"): (_inside("template", _inside("spec", _flink)), (2, MANY)),
     ("sparkoperator.k8s.io", "SparkApplication"): (_spark, (1, MANY)),
     ("sparkoperator.k8s.io", "ScheduledSparkApplication"): (_inside("template", _spark), (1, MANY)),
     ("ray.io", "RayCluster"): (_ray, (1, MANY, 2)),
@@ -403,6 +408,7 @@ _WRITERS: Final[Mapping[tuple[str, str], tuple[Writer, tuple[int, ...]]]] = {
     ("batch.volcano.sh", "Job"): (_volcano, (2, 2, 2)),
     ("kafka.strimzi.io", "Kafka"): (_kafka, (1, 1)),
     ("kafka.strimzi.io", "KafkaNodePool"): (_node_pool, (MANY,)),
+    ("kafka.strimzi.io", "KafkaConnect"): (_node_pool, (MANY,)),
     ("argoproj.io", "Workflow"): (_workflow, (MANY, MANY, MANY)),
     ("argoproj.io", "CronWorkflow"): (_inside("workflowSpec", _workflow), (MANY, MANY)),
     ("trainer.kubeflow.org", "TrainJob"): (_train, (1, MANY)),

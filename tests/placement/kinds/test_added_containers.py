@@ -47,6 +47,23 @@ def test_requests_of_a_component_are_not_lowered_below_those_of_such_a_container
 
 
 @pytest.mark.parametrize(
+    ("version", "expected"),
+    [
+        ("v1", [{"cpu": "100m", "memory": "512Mi", "ephemeral-storage": "5Gi"}]),
+        ("v2beta1", []),
+    ],
+)
+def test_the_launcher_of_an_mpi_job_of_version_1_has_an_init_container(version: str, expected: list[Any]) -> None:
+    """Source: ``newLauncher`` of ``mpijob_controller.go`` of the Training Operator; the MPI Operator adds none."""
+    document = case(("kubeflow.org", "MPIJob"), 8, pod(1), pod(1)).document
+    kind = application_kinds()["kubeflow.org", "MPIJob"]
+    launcher, worker = expanded(kind, {**document, "apiVersion": f"kubeflow.org/{version}"}).components
+    added = launcher.pod["spec"].get("initContainers", [])
+    assert [one["resources"]["requests"] for one in added] == expected
+    assert "initContainers" not in worker.pod["spec"]
+
+
+@pytest.mark.parametrize(
     ("options", "expected"), [({}, {"autoscaler"}), ({"resources": {"requests": {"cpu": "1"}}}, set())]
 )
 def test_resources_of_such_a_container_that_the_object_states_are_those_of_a_user(

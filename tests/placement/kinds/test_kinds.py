@@ -151,6 +151,30 @@ def test_the_head_of_a_ray_cluster_mounts_the_claim_of_its_store(options: Any, c
     assert "volumes" not in worker.pod["spec"]
 
 
+@pytest.mark.parametrize(
+    ("topology", "said"),
+    [
+        (
+            {"highestTierAllowed": 1},
+            ("spec.networkTopology.mode keeps the pods in one part of the network, which was not judged",),
+        ),
+        (
+            {"mode": "hard"},
+            ("spec.networkTopology.mode keeps the pods in one part of the network, which was not judged",),
+        ),
+        ({"mode": "soft", "highestTierAllowed": 1}, ()),
+        (None, ()),
+    ],
+    ids=["hard by default", "hard", "soft", "absent"],
+)
+def test_network_topologies_of_volcano_are_not_judged(topology: Any, said: tuple[str, ...]) -> None:
+    """Source: ``NetworkTopologySpec`` of Volcano, whose mode is hard by default."""
+    task = {"name": "a", "replicas": 2, "template": {"spec": {"containers": [{"name": "main"}]}}}
+    spec = {"tasks": [task], **({"networkTopology": topology} if topology else {})}
+    application = expanded(KINDS["VolcanoJob"], {"metadata": {"name": "v"}, "spec": spec})
+    assert ([one.count for one in application.components], application.not_judged) == ([2], said)
+
+
 MANAGERS: Final = {
     "JobSet": ("spec.managedBy", ("jobset.sigs.k8s.io/jobset-controller",)),
     "MPIJob": ("spec.runPolicy.managedBy", ("kubeflow.org/mpi-operator", "kubeflow.org/training-operator")),

@@ -6,7 +6,7 @@ import pytest
 
 from webhook.app.application_kinds import application_kinds
 from webhook.placement.kinds.application import expanded
-from webhook.placement.kinds.settings import setting_map, setting_tolerations
+from webhook.placement.kinds.settings import setting_map, setting_resources, setting_tolerations
 
 NAME = "kubernetes.jobmanager.node-selector"
 ZONE = "topology.kubernetes.io/zone"
@@ -35,6 +35,14 @@ LONG = "a" * 400
         ({NAME: "disk:'ssd"}, None),
         ({NAME: "di'sk:ssd"}, None),
         ({NAME: "{disk: ssd}, {}"}, None),
+        (
+            {NAME: f"{{disk: ssd, {ZONE}: 'eu-1', gpu: true, rack: 7}}"},
+            {"disk": "ssd", ZONE: "eu-1", "gpu": "true", "rack": "7"},
+        ),
+        ({NAME: "disk: ssd"}, {"disk": "ssd"}),
+        ({NAME: "{disk: {a: b}}"}, None),
+        ({NAME: ["disk:ssd"]}, {"disk": "ssd"}),
+        ({NAME: ["disk: ssd", {}]}, {"disk": "ssd;"}),
         ({NAME: 7}, None),
         ({f"{NAME}s.disk": "ssd", "kubernetes": "text", f"{NAME}.{LONG}": {"a": "b"}}, None),
         ({}, None),
@@ -58,6 +66,14 @@ def test_a_map_is_one_text_or_a_setting_for_each_entry(settings: Any, expected: 
         ),
         ('\'key:a,"value:""x;y"""\'', [{"key": "a", "value": "x;y"}]),
         ("'key:a,value:\"x;y\"'", None),
+        (
+            "[{key: a, operator: Exists}, {Key: b, tolerationSeconds: 60}]",
+            [{"key": "a", "operator": "Exists"}, {"key": "b", "tolerationSeconds": 60}],
+        ),
+        (["key:a,operator:Exists", "key:b"], [{"key": "a", "operator": "Exists"}, {"key": "b"}]),
+        ("[{key: a}, b]", None),
+        ("[{key: a}, {tolerationSeconds: soon}]", None),
+        ("[]", None),
         ("key:a;", None),
         ("key:a;key", None),
         ("key:a,tolerationSeconds:soon", None),
@@ -68,6 +84,38 @@ def test_a_map_is_one_text_or_a_setting_for_each_entry(settings: Any, expected: 
 )
 def test_tolerations_are_one_text(text: Any, expected: list[dict[str, Any]] | None) -> None:
     assert setting_tolerations({NAME: text}, NAME) == expected
+
+
+RESOURCES = {
+    "external-resource.gpu.amount": 2,
+    "external-resource.gpu.kubernetes.config-key": "nvidia.com/gpu",
+    "external-resource": {
+        "fpga": {"amount": "1", "kubernetes.config-key": "example.com/fpga"},
+        "none": {"amount": "x"},
+    },
+    "external-resource.zero.amount": "0",
+    "external-resource.zero.kubernetes.config-key": "example.com/zero",
+}
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ("gpu", {"nvidia.com/gpu": 2}),
+        ("gpu;fpga", {"nvidia.com/gpu": 2, "example.com/fpga": 1}),
+        ("[gpu, fpga]", {"nvidia.com/gpu": 2, "example.com/fpga": 1}),
+        (["fpga", "zero"], {"example.com/fpga": 1}),
+        ("none", None),
+        ("[[gpu]]", None),
+        ("'gpu", None),
+        (";" * 16 + "gpu", None),
+        ("." * 400, None),
+        (7, None),
+        (None, None),
+    ],
+)
+def test_extended_resources_have_settings_by_their_names(names: Any, expected: dict[str, int] | None) -> None:
+    assert setting_resources({"external-resources": names, **RESOURCES}, "external-resources") == expected
 
 
 def test_what_flink_is_configured_with_is_added_to_what_templates_say() -> None:

@@ -67,11 +67,15 @@ def test_a_step_makes_as_many_pods_as_it_says(step: dict[str, Any], times: int) 
 
 
 def test_parallelism_limits_what_is_called_and_nothing_below_it() -> None:
+    """Source: ``getActiveChildrenCounter`` of Argo's ``node_counters.go``, which counts pods, steps and DAGs."""
     inner = steps([call(withItems=[1, 2, 3])], name="inner")
     assert most(steps([call(withItems=[1, 2, 3])], parallelism=2), LEAF) == {"leaf": 2}
     assert most(steps([call(), call(), call()], parallelism=2), LEAF) == {"leaf": 2}
     assert most(tasks(*(call(name=name) for name in "abc"), parallelism=2), LEAF) == {"leaf": 2}
     assert most(steps([call("inner", withItems=[1, 2, 3])], parallelism=2), inner, LEAF) == {"leaf": 6}
+    assert most(steps([call("inner"), call("inner"), call("inner")], parallelism=2), inner, LEAF) == {"leaf": 6}
+    assert most(tasks(*(call("inner", name=name) for name in "abc"), parallelism=2), inner, LEAF) == {"leaf": 6}
+    assert most(steps([call("inner"), call()], parallelism=1), inner, LEAF) == {"leaf": 3}
     assert most(steps([call("inner", withItems=[1, 2, 3])]), inner, LEAF, parallelism=5) == {"leaf": 5}
     assert most(steps([call(withParam="{{x}}")], parallelism=4), LEAF) == {"leaf": 4}
     assert most(steps([call(withItems=[1, 2])], parallelism=0), LEAF) == {"leaf": 2}

@@ -182,7 +182,10 @@ def _with_volumes(
 
     async def resume(solving: Solving) -> Answer:
         changed = review.operation == "UPDATE"
-        verdict = await judge_application(pods, review.namespace, inventory, policy, solving, changed=changed)
+        beside = policy.kinds[review.kind.group, review.kind.kind].changes_beside
+        verdict = await judge_application(
+            pods, review.namespace, inventory, policy, solving, changed=changed, beside=beside
+        )
         verdict = replace(verdict, warnings=(*application.warnings(review.kind.kind), *verdict.warnings))
         if verdict.refused and application.suspended:
             verdict = verdict.postponed()

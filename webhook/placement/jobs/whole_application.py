@@ -97,7 +97,7 @@ def read_pods(application: OperatorApplication) -> ReadPods:
     return tuple(problems) if problems else pods
 
 
-async def judge_application(
+async def judge_application(  # noqa: PLR0913 -- the application, the cluster, and what a change does to it
     pods: Sequence[PodsToJudge],
     namespace: str,
     inventory: Inventory,
@@ -105,11 +105,13 @@ async def judge_application(
     solving: Solving,
     *,
     changed: bool = False,
+    beside: bool = False,
 ) -> JobVerdict:
     """The verdict on an application with these pods; ``solving`` says how programs are solved, and in what time.
 
     Of one that is ``changed`` the pods of the jobs that it names count as gone, because its own are among these. If it
-    has pods without a job, too, which cannot be told from others, a lack of room is a warning.
+    has pods without a job, too, which cannot be told from others, a lack of room is a warning. So is a lack of room
+    ``beside`` the pods that run, for an application whose changes start new pods before the others end.
     """
     jobs = frozenset((namespace, job) for one in pods if (job := _job(one.pod))) if changed else frozenset()
     world = World(inventory, policy, leaving=jobs)
@@ -120,13 +122,17 @@ async def judge_application(
         return await _judged(pods, namespace, jobs, world, solving, scaling=scaling)
 
     verdict = await judged_or_recovered(judge, world)
+    if beside and changed and jobs and not verdict.refused:
+        both = await judge_at_once(pods, namespace, inventory, policy, solving)
+        return replace(verdict, warnings=(*verdict.warnings, _beside(both))) if both.refused else verdict
     if changed and verdict.refusal and verdict.fault is Fault.FORBIDDEN and not all(_job(one.pod) for one in pods):
-        return replace(
-            verdict,
-            text="",
-            warnings=(f"not all can run at the same time beside the pods that run now: {verdict.headline}",),
-        )
+        return replace(verdict, text="", warnings=(_beside(verdict),))
     return verdict
+
+
+def _beside(verdict: JobVerdict) -> str:
+    """The warning about a changed application that lacks room while its pods from before run."""
+    return f"not all can run at the same time beside the pods that run now: {verdict.headline}"
 
 
 async def judge_at_once(

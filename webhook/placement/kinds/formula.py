@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final, TypeAlias
 
-from webhook.placement.kinds.settings import setting, setting_map, setting_tolerations
+from webhook.placement.kinds.settings import setting, setting_map, setting_resources, setting_tolerations
 from webhook.placement.kube.quantity import NANO, parse_quantity
 
 Value: TypeAlias = Any
@@ -322,25 +322,33 @@ def _rounded(function: Callable[[Fraction], int]) -> Callable[[Value], Value]:
 
 
 _UNITS: Final = "kmgtp"
-_BYTES: Final = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,9})?)\s*([kmgtp]?)(?:i?b|i)?", re.ASCII | re.IGNORECASE)
+_BYTES: Final = re.compile(
+    r"([0-9]{1,18}(\.[0-9]{1,9})?)\s*([kmgtp]?)(i?b|i|bytes|[ei]bibytes)?", re.ASCII | re.IGNORECASE
+)
 
 
 def java_bytes(value: Value, scale: Value) -> Fraction | None:
     """Bytes of a size as Java programs write it: ``512m``, ``2g``, ``4096mb``, also ``2Gi``; powers of 1024.
 
-    A number without a unit counts ``scale`` bytes each. Source: Spark's ``JavaUtils.byteStringAs``, Flink's
-    ``MemorySize``.
+    A number without a unit counts ``scale`` bytes each. A fraction, which Java programs do not read, is a quantity of
+    Kubernetes: ``1.5g`` are 1.5 billion bytes. Source: Spark's ``JavaUtils.byteStringAs``, Flink's ``MemorySize``,
+    ``parseResourceMemoryString`` of Flink's operator.
     """
-    match = _BYTES.fullmatch(str(number(value)) if isinstance(value, int) else value) if _sized(value) else None
+    match = _BYTES.fullmatch(str(number(value)) if isinstance(value, int) else value.strip()) if _sized(value) else None
     if match is None:
         return None
-    unit = match[2].lower()
-    each = Fraction(1024) ** (_UNITS.index(unit) + 1) if unit else number(scale)
+    unit, suffix = match[3].lower(), (match[4] or "").lower()
+    base = 1000 if match[2] and suffix not in {"i", "ib"} else 1024
+    each = Fraction(base) ** (_UNITS.index(unit) + 1) if unit else number(scale)
     return None if each is None else number(Fraction(match[1]) * each)
 
 
+_SIZE: Final = 64
+"""Characters of a size: a number, and the longest unit with blanks around it."""
+
+
 def _sized(value: Value) -> bool:
-    return isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool))
+    return (isinstance(value, str) and len(value) <= _SIZE) or (isinstance(value, int) and not isinstance(value, bool))
 
 
 def amount(value: Value) -> Fraction | None:
@@ -379,6 +387,7 @@ _FUNCTIONS: Final[Mapping[str, tuple[int, Callable[..., Value]]]] = {
     "min": (2, _least),
     "setting": (2, setting),
     "settingMap": (2, setting_map),
+    "settingResources": (2, setting_resources),
     "settingTolerations": (2, setting_tolerations),
 }
 """Functions by name, with the number of their arguments."""

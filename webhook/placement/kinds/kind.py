@@ -85,8 +85,9 @@ class MountedClaims(Struct, frozen=True, forbid_unknown_fields=True, rename="cam
 class FragmentedPodSpec(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     """Fields that a pod is made from, where the object has no whole template; each overrides that of the template.
 
-    ``containerName`` is the main container, to which ``resourcesPath``, ``requests`` and ``limits`` belong. ``gpuPath``
-    is an object with the ``name`` and ``quantity`` of an extended resource. With ``containerPath`` the main container
+    ``containerName`` is the main container, to which ``resourcesPath``, ``requests`` and ``limits`` belong, which are
+    merged into what the template says of it. ``gpuPath`` is an object with the ``name`` and ``quantity`` of an extended
+    resource, ``extendedResourcesPath`` one with amounts by resource. With ``containerPath`` the main container
     is what the object says, under that name, and these fields do not count. ``resourcesPatchPath`` is merged into the
     resources of the main container, if the template has it. Of ``mountedVolumesPath`` those volumes
     count that a container mounts, or that ``mountsPath`` mounts in all. ``podResourcesPath`` are resources of the whole
@@ -121,12 +122,15 @@ class FragmentedPodSpec(Struct, frozen=True, forbid_unknown_fields=True, rename=
     requests: Mapping[str, Formula] = {}
     limits: Mapping[str, Formula] = {}
     gpu_path: Formula | None = None
+    extended_resources_path: Formula | None = None
     added_containers: tuple[AddedContainer, ...] = ()
     added_init_containers: tuple[AddedContainer, ...] = ()
 
 
 class SpecDefinition(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     """Where the template of the pods is; ``commonPodTemplateSpecPath`` is one for all components, merged below it.
+
+    Lists of the two are merged by position, and where ``mergeByNamesPath`` is true those of named objects by names.
 
     In place of a template an object may have the spec of the pods and their metadata apart.
 
@@ -137,6 +141,7 @@ class SpecDefinition(Struct, frozen=True, forbid_unknown_fields=True, rename="ca
     pod_spec_path: Formula | None = None
     metadata_path: Formula | None = None
     common_pod_template_spec_path: Formula | None = None
+    merge_by_names_path: Formula | None = None
     fragmented_pod_spec_definition: FragmentedPodSpec = FragmentedPodSpec()
     annotations_field: str = ""
 
@@ -215,7 +220,8 @@ class OperatorKind(Struct, frozen=True, forbid_unknown_fields=True, rename="came
 
     ``specPath`` is where an object embeds the spec of another kind, the ``componentsOf`` that kind are then before its
     own. ``suspendPath`` is true while the operator creates no pods; with ``scheduled`` it creates them at times that
-    the object states. Of one that is ``managedBy`` another controller no pods are known. ``through`` are kinds of
+    the object states. With ``changesBeside`` the pods of a changed object start beside those that run, which end once
+    the new ones run. Of one that is ``managedBy`` another controller no pods are known. ``through`` are kinds of
     objects that the operator makes between the object and its pods; Kubernetes' own need not be named. Where a path of
     ``notJudged`` is true, some pods are not known. With a ``reference`` another object says what the pods are;
     ``annotatedPaths`` are further objects whose annotations and labels reach the pods. ``remarks`` are sentences about
@@ -231,6 +237,7 @@ class OperatorKind(Struct, frozen=True, forbid_unknown_fields=True, rename="came
     suspend_path: Formula | None = None
     managed_by: ManagedBy | None = None
     scheduled: bool = False
+    changes_beside: bool = False
     spec_replicas_path: Formula | None = None
     spec_path: Formula | None = None
     components_of: str = ""

@@ -20,8 +20,13 @@ NO_KEYS: Final[Mapping[str, str]] = {}
 
 
 def merged_by_position(below: Value, above: Value) -> Value:
-    """Both merged, lists by position. Source: ``mergePodTemplates`` of the Flink operator, without merging by names."""
+    """Both merged, lists by position. Source: ``mergePodTemplates`` of the Flink operator."""
     return _Merging(None).merged(below, above)
+
+
+def merged_by_names_or_position(below: Value, above: Value) -> Value:
+    """Both merged, lists of objects by their ``name``, others by position: the same with ``mergeArraysByName``."""
+    return _Merging(NO_KEYS, by_position=True).merged(below, above)
 
 
 def merged_by_names(below: Value, above: Value, keys: Mapping[str, str] = NO_KEYS) -> Value:
@@ -33,8 +38,9 @@ def merged_by_names(below: Value, above: Value, keys: Mapping[str, str] = NO_KEY
 
 
 class _Merging:
-    def __init__(self, keys: Mapping[str, str] | None) -> None:
+    def __init__(self, keys: Mapping[str, str] | None, *, by_position: bool = False) -> None:
         self._keys = keys
+        self._by_position = by_position
         self._merges_left = _MERGES
 
     def merged(self, below: Value, above: Value, depth: int = _DEPTH, field: str = "") -> Value:
@@ -53,13 +59,16 @@ class _Merging:
 
     def _lists(self, below: list[Value], above: list[Value], depth: int, field: str) -> list[Value]:
         if self._keys is None:
-            shared = [self.merged(one, other, depth - 1) for one, other in zip(below, above, strict=False)]
-            return [*shared, *below[len(shared) :], *above[len(shared) :]]
+            return self._in_order(below, above, depth)
         key = self._keys.get(field, "name")
         upper = _by(key, above)
         if upper is None or (lower := _by(key, below)) is None:
-            return above
+            return self._in_order(below, above, depth) if self._by_position else above
         return list(self.merged(lower, upper, depth).values())
+
+    def _in_order(self, below: list[Value], above: list[Value], depth: int) -> list[Value]:
+        shared = [self.merged(one, other, depth - 1) for one, other in zip(below, above, strict=False)]
+        return [*shared, *below[len(shared) :], *above[len(shared) :]]
 
 
 def _by(key: str, listed: list[Value]) -> dict[str, Value] | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from webhook.placement.kinds.formula import Formula, Value, number, truth
 from webhook.placement.kinds.kind import AddedContainer, FragmentedPodSpec, MountedClaims, SpecDefinition
-from webhook.placement.kinds.merging import merged_by_names, merged_by_position
+from webhook.placement.kinds.merging import merged_by_names, merged_by_names_or_position, merged_by_position
 from webhook.placement.kube.quantity import NANO, format_quantity
 
 Json = dict[str, Any]
@@ -22,7 +22,9 @@ def template_of(definition: SpecDefinition, document: Json, at: int) -> Json | N
     whole = definition.pod_template_spec_path or definition.pod_spec_path
     if not isinstance(own, dict) and whole and not _makes_main(fragments):
         return None
-    template = merged_by_position(_object(common), _object(own))
+    by_names = definition.merge_by_names_path
+    merged = merged_by_names_or_position if by_names and truth(by_names.of(document, at)) else merged_by_position
+    template = merged(_object(common), _object(own))
     metadata = dict(_object(template.get("metadata")))
     for field, path in (("labels", fragments.labels_path), ("annotations", fragments.annotations_path)):
         if said := _object(_value(path, document, at)):
@@ -48,7 +50,7 @@ def _spec(fragments: FragmentedPodSpec, spec: Json, document: Json, at: int) -> 
             made[field] = listed
     volumes = _listed(_value(fragments.mounted_volumes_path, document, at))
     if volumes := _mounted(volumes, made, _listed(_value(fragments.mounts_path, document, at))):
-        made["volumes"] = volumes
+        made["volumes"] = [*_listed(made.get("volumes")), *volumes]
     if volumes := _claimed(fragments.mounted_claims, document, at):
         made["volumes"] = [*_listed(made.get("volumes")), *volumes]
     if patch := _value(fragments.resources_patch_path, document, at):
@@ -126,8 +128,9 @@ def _with_main(fragments: FragmentedPodSpec, containers: list[Value], document: 
     name = fragments.container_name
     place = next((place for place, one in enumerate(containers) if _object(one).get("name") == name), None)
     main = _object(containers[place]) if place is not None else {"name": name}
-    stated = _object(_value(fragments.resources_path, document, at)) or _object(main.get("resources"))
+    stated = merged_by_names(_object(main.get("resources")), _object(_value(fragments.resources_path, document, at)))
     gpus = _gpus(_object(_value(fragments.gpu_path, document, at)))
+    gpus |= _object(_value(fragments.extended_resources_path, document, at))
     amounts = {
         field: {**_object(stated.get(field)), **_amounts(expressions, document, at), **gpus}
         for field, expressions in (("requests", fragments.requests), ("limits", fragments.limits))

@@ -1,8 +1,8 @@
 """Templates of an Argo Workflow that call one another: which make pods, how many at a time, and who calls them.
 
-Source: ``workflow_types.go``, ``steps.go``, ``dag.go`` and ``mergedTemplateDefaultsInto`` of Argo Workflows. A number
-of pods is the most that there may be: conditions (``when``) count as true, a call of a template by itself counts once,
-and of tasks that depend on one another those count that may run at the same time.
+Source: Argo's ``workflow_types.go``, ``steps.go``, ``dag.go``, ``node_counters.go``, ``mergedTemplateDefaultsInto``.
+A number of pods is the most that there may be: conditions (``when``) count as true, a call of a template by itself
+counts once, and of tasks that depend on one another those count that may run at the same time.
 """
 
 import contextlib
@@ -181,15 +181,15 @@ class _Calls:
         return self._limited(counts, calls, self.templates[at])
 
     def _limited(self, counts: Mapping[int, int], calls: Sequence[_Call], template: Json) -> Mapping[int, int]:
-        """The counts of the calls of a template, as its ``parallelism`` limits them."""
+        """The counts of the calls of a template, as its ``parallelism`` limits how many of these run at a time."""
         limit = _limit(template)
         if limit == _MANY:
             return counts
-        return {leaf: min(count, limit) if self._directly(calls, leaf) else count for leaf, count in counts.items()}
-
-    def _directly(self, calls: Sequence[_Call], leaf: int) -> bool:
-        """Whether all pods of the template come from these calls: ``parallelism`` counts no others."""
-        return all(leaf not in self.running(call.name) or self._by_name.get(call.name) == leaf for call in calls)
+        of_one: dict[int, int] = {}  # the most pods of each template that one of the calls runs at a time
+        for call in calls:
+            for leaf, count in self.running(call.name).items():
+                of_one[leaf] = max(of_one.get(leaf, 0), count)
+        return {leaf: min(count, limit * of_one[leaf]) for leaf, count in counts.items()}
 
     def _note_caller(self, leaf: int, caller: Json) -> None:
         fields = {field: caller[field] for field in _OF_CALLER if caller.get(field)}

@@ -125,7 +125,7 @@ def test_the_webhook_knows_the_kinds_and_the_accounts() -> None:
     [
         (
             ["Deployment"],
-            'workloads.kinds[0]: "Deployment" is none of CronWorkflow, DisaggregatedSet, FlinkDeployment,',
+            'workloads.kinds[0]: "Deployment" is none of CronWorkflow, DisaggregatedSet, FlinkBlueGreenDeployment,',
         ),
         (["JobSet", "JobSet"], "workloads"),
         ("JobSet", "workloads"),
