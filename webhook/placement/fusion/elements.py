@@ -255,29 +255,36 @@ class Elements:
 
     def _swapped(self, one: int) -> bool:
         """Whether the unit has changed places with later ones."""
-        changed, of = False, self._of
+        changed, of, load = False, self._of, self._graph.units[one].load
         for other in range(one + 1, len(of)):
-            if of[one] != of[other] and self._worth(one, other):
-                here, there = self._of[one], self._of[other]
+            here, there = of[one], of[other]
+            if here == there:
+                continue
+            more = self._graph.units[other].load - load
+            heavier = self._heavier(here, there, more) if more else 0
+            if heavier > 0:
+                continue
+            # The sum of the squares of both loads gets less.
+            evener = more * (self._loads[here] - self._loads[there] + more) < 0
+            better = heavier < 0 or (gain := self._gain(one, other)) > 0 or (gain == 0 and evener)
+            if better and self._may_swap(one, other):
                 self._move(one, there)
                 self._move(other, here)
                 changed = True
         return changed
 
-    def _worth(self, one: int, other: int) -> bool:
-        """Whether it is better if two units of different elements change places."""
+    def _heavier(self, here: int, there: int, more: int) -> int:
+        """By how much two elements exceed the bound more than before, if one gets so much load of the other."""
+        load, other_load, most = self._loads[here], self._loads[there], self._bound
+        return max(most, load + more, other_load - more) - max(most, load, other_load)
+
+    def _gain(self, one: int, other: int) -> int:
+        """By how much less is the traffic between elements if two units of different ones change places."""
         here, there = self._of[one], self._of[other]
-        load, other_load = self._loads[here], self._loads[there]
-        more = self._graph.units[other].load - self._graph.units[one].load
-        heavier = max(0, load + more - self._bound, other_load - more - self._bound) - max(
-            0, load - self._bound, other_load - self._bound
-        )
-        if heavier > 0:
-            return False
-        first, second = self._traffic(one), self._traffic(other)
-        gain = first.get(there, 0) - first.get(here, 0) + second.get(here, 0) - second.get(there, 0)
-        gain -= 2 * self._graph.near[one].get(other, 0)
-        # The squares of both loads are less in sum: those of load + more and of other_load - more.
-        evener = more * (load - other_load + more) < 0
-        better = heavier < 0 or gain > 0 or (gain == 0 and evener)
-        return better and self._may_join(one, there, without=other) and self._may_join(other, here, without=one)
+        first, second = self._traffic(one).get, self._traffic(other).get
+        gain = first(there, 0) - first(here, 0) + second(here, 0) - second(there, 0)
+        return gain - 2 * self._graph.near[one].get(other, 0)
+
+    def _may_swap(self, one: int, other: int) -> bool:
+        here, there = self._of[one], self._of[other]
+        return self._may_join(one, there, without=other) and self._may_join(other, here, without=one)
