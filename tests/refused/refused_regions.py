@@ -26,7 +26,7 @@ FIRST: Final = re.compile(
     r"(?:: (?:(?P<proved>at most )?(?P<fit>\d+) fits? now|not even 1 fits now))?\."
 )
 ADDED: Final = re.compile(r"add (?:a|(?P<count>\d+)) nodes?(?: with cpu (?P<cpu>\w+) free)?")
-DROPPED: Final = re.compile(r"drop (?P<operator>\w+)(?:\[\d+\])*: (?P<clause>.*)")
+DROPPED: Final = re.compile(r"drop (?P<operator>\w+): (?P<clause>.*)")
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class TriedRegion:
         return []
 
     def done(self, fix: str) -> Iterator["TriedRegion"]:
-        """The region after the fix; a clause of a channel is one of its operator, and so of all channels."""
+        """The region after the fix; a clause of an operator is one of all its channels."""
         if to := re.fullmatch(r"scale to (\d+)", fix):
             yield replace(self, width=int(to[1]))
         elif added := ADDED.fullmatch(fix):
@@ -141,7 +141,7 @@ class TriedRegion:
             operator.pop("cost")
         else:
             said = operator.pop("placement").split(", ")
-            kept = [one for one in said if re.sub(r'" \+ byChannel\(\)', "", one) != clause]
+            kept = [one for one in said if one != clause]
             operator.update({"placement": ", ".join(kept)} if kept else {})
             assert len(kept) < len(said), (clause, said)
         return replace(self, job=job)
