@@ -25,7 +25,7 @@ from webhook.placement.text.clause import Clause
 from webhook.placement.text.fix import LOWER, Drop
 from webhook.placement.text.rule import Rule
 
-_SHARES: Final = 16
+SHARES: Final = 16
 """A node is divided among at most so many pods: with more on one node amounts differ by little."""
 
 _RESOURCES: Final = 8
@@ -122,7 +122,7 @@ class Lowerable(Struct, frozen=True):
 def shares(amounts: Iterable[int], resource: str, requested: int, count: int) -> set[int]:
     """The amounts that up to ``count`` pods on one node could each have of it, rounded down as ``requested`` is."""
     units = _units(resource, requested)
-    divided = {each // pods for each in {*amounts} for pods in range(1, min(count, _SHARES) + 1)}
+    divided = {each // pods for each in {*amounts} for pods in range(1, min(count, SHARES) + 1)}
     return {_rounded(each, units) for each in divided}
 
 
