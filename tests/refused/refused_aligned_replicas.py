@@ -50,7 +50,8 @@ class TriedReplicas:
     def _in_zones(self, machine: Machine) -> int:
         zones = machine.zones if machine.known else (machine.total,)
         together = machine.whole or not machine.known
-        return _packed(tuple(sorted(zones)), (self._asked,) if together else self.containers)
+        packed = _packed(tuple(sorted(zones)), (self._asked,) if together else self.containers)
+        return min(packed, *(has // want for has, want in zip(machine.total, self._asked, strict=True) if want))
 
     @cached_property
     def decision(self) -> Decision:
@@ -144,6 +145,7 @@ def random_replicas(seed: int) -> TriedReplicas:
             "ssd",
             known=chance.random() < 0.9,
             whole=chance.random() < 0.3,
+            reserved=chance.choice((0, 0, 0, 1)),
         )
         for _ in range(chance.randint(1, 5))
     )

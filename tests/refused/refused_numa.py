@@ -35,17 +35,21 @@ Amounts = tuple[int, int]
 
 @dataclass(frozen=True)
 class Machine:
-    """A node and its zones; without an agent, nothing is known of these."""
+    """A node and its zones; without an agent, nothing is known of these.
+
+    It may have less to give than its zones, by so many cores that are ``reserved``.
+    """
 
     zones: tuple[Amounts, ...]
     disk: str
     known: bool = True
     whole: bool = False
+    reserved: int = 0
 
     @property
     def total(self) -> Amounts:
         """What it has to give."""
-        return sum(zone[0] for zone in self.zones), sum(zone[1] for zone in self.zones)
+        return sum(zone[0] for zone in self.zones) - self.reserved, sum(zone[1] for zone in self.zones)
 
 
 @dataclass(frozen=True)
@@ -240,6 +244,7 @@ def random_alignment(seed: int) -> TriedAlignment:
             chance.choice(("ssd", "ssd", "hdd")),
             known=chance.random() < 0.85,
             whole=chance.random() < 0.3,
+            reserved=chance.choice((0, 0, 0, 1)),
         )
         for _ in range(chance.randint(1, 4))
     )

@@ -25,26 +25,32 @@ Rounded = Callable[[str, int, int], int]
 """Function of a resource, an amount and the requested amount, both in nano-units: the amount rounded down."""
 
 
-def lowered_needs(topology: NodeTopology, needs: NumaNeeds, rounded: Rounded) -> Iterator[NumaNeeds]:
-    """The needs after each choice of zones for the containers; resources that no zone states stay as they are."""
+def lowered_needs(
+    topology: NodeTopology, offered: Mapping[str, int], needs: NumaNeeds, rounded: Rounded
+) -> Iterator[NumaNeeds]:
+    """The needs after each choice of zones for the containers; resources that no zone states stay as they are.
+
+    All containers together get no more than the node has ``offered``, which may be less than its zones have.
+    """
     zones = [dict(zone.allocatable) for zone in topology.zones]
     stated = frozenset(itertools.chain(*zones))
     whole = topology.scope is TopologyScope.POD
     for chosen in itertools.product(range(len(zones)), repeat=1 if whole else len(needs)):
         places = chosen * len(needs) if whole else chosen
         remaining = [dict(zone) for zone in zones]
+        total = dict(offered)
         lowered = []
         for at, (one, place) in enumerate(zip(needs, places, strict=True)):
             zone = remaining[place]
-            later = [other for other, its in zip(needs[at + 1 :], places[at + 1 :], strict=True) if its == place]
-            amounts = {
-                name: rounded(name, min(amount, max(0, zone.get(name, 0) - _kept(name, later))), amount)
-                if name in stated
-                else amount
-                for name, amount in one.amounts
-            }
+            later = needs[at + 1 :]
+            beside = [other for other, its in zip(later, places[at + 1 :], strict=True) if its == place]
+            amounts = dict(one.amounts)
+            for name in amounts.keys() & stated:
+                amount = min(zone.get(name, 0) - _kept(name, beside), total.get(name, 0) - _kept(name, later))
+                amounts[name] = rounded(name, min(amounts[name], max(0, amount)), amounts[name])
             if one.life is not Life.BEFORE:
-                zone |= {name: zone[name] - amounts[name] for name in zone.keys() & amounts.keys()}
+                for every in (zone, total):
+                    every |= {name: every[name] - amounts[name] for name in every.keys() & amounts.keys()}
             lowered.append(replace(one, amounts=tuple(sorted(amounts.items()))))
         yield tuple(lowered)
 

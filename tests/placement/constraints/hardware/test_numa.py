@@ -262,11 +262,11 @@ def test_a_request_is_lowered_to_what_a_zone_has(
     assert text.partition(" by NUMA zone to ")[2].rpartition(" (")[0] == expected, text
 
 
-def test_zones_that_have_more_together_than_their_node_are_not_used_together() -> None:
+def test_of_zones_that_have_more_together_than_their_node_no_more_is_used_than_it_has() -> None:
     inventory = with_nics(zones(SINGLE, 5, 5))
     inventory.set_node(node("node-0", cpu=8000))
     assert fix(guaranteed("6", container("b", "6")), inventory) == (
-        "Nearest fix: lower requests cpu 12 by NUMA zone to cpu 5 (runtime: cpu 4, b: cpu 1) (1 node would fit)"
+        "Nearest fix: lower requests cpu 12 by NUMA zone to cpu 8 (runtime: cpu 5, b: cpu 3) (1 node would fit)"
     )
 
 

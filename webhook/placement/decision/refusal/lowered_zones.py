@@ -28,7 +28,7 @@ from webhook.placement.kube.requests import pod_requests
 from webhook.placement.kube.resource_name import CPU
 from webhook.placement.numa.lowered_needs import lowered_needs, pods_in_zones
 from webhook.placement.numa.needs import ContainerNeeds, NumaNeeds, is_memory, together
-from webhook.placement.numa.topology import NodeTopology, NumaZone, TopologyPolicy, TopologyScope
+from webhook.placement.numa.topology import Amounts, NodeTopology, NumaZone, TopologyPolicy, TopologyScope
 from webhook.placement.provision.provision import BARE
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.numa_needs import needs_of
@@ -200,36 +200,45 @@ def _ways(needs: NumaNeeds, nodes: Bits, world: World, pods: int) -> Iterator[Nu
     divided among two, up to so many ``pods``.
     """
     kinds = dict.fromkeys(itertools.islice(_zones(needs, nodes, world), _KINDS))
-    divided = (_divided(topology, number) for number, topology in itertools.product(range(1, pods + 1), kinds))
-    listed = itertools.chain.from_iterable(lowered_needs(topology, needs, _rounded) for topology in divided)
+    listed = itertools.chain.from_iterable(
+        lowered_needs(*_divided(topology, offered, number), needs, _rounded)
+        for number, (topology, offered) in itertools.product(range(1, pods + 1), kinds)
+    )
     for way in itertools.islice(listed, _LISTED):
         if all(amount for one in way for name, amount in one.amounts if name == CPU or is_memory(name)):
             yield way
 
 
-def _divided(topology: NodeTopology, pods: int) -> NodeTopology:
-    """The topology whose zones have for each of so many pods what is allocatable."""
-    if pods == 1:
-        return topology
-    zones = (
-        replace(zone, allocatable=tuple((name, amount // pods) for name, amount in zone.allocatable))
-        for zone in topology.zones
-    )
-    return replace(topology, zones=tuple(zones))
+def _divided(topology: NodeTopology, offered: Amounts, pods: int) -> tuple[NodeTopology, dict[str, int]]:
+    """The topology whose zones have for each of so many pods what is allocatable, and what the node has for each."""
+    zones = tuple(replace(zone, allocatable=_shared(zone.allocatable, pods)) for zone in topology.zones)
+    return replace(topology, zones=zones), dict(_shared(offered, pods))
 
 
-def _zones(needs: NumaNeeds, nodes: Bits, world: World) -> Iterator[NodeTopology]:
-    """The different zones of these nodes; the first nodes whose zones are not known are one zone for all containers."""
+def _shared(amounts: Amounts, pods: int) -> Amounts:
+    return tuple((name, amount // pods) for name, amount in amounts)
+
+
+def _zones(needs: NumaNeeds, nodes: Bits, world: World) -> Iterator[tuple[NodeTopology, Amounts]]:
+    """The different zones of these nodes, and the most of each resource that a node with such zones offers.
+
+    The first nodes whose zones are not known are one zone for all containers.
+    """
     inventory = world.inventory
     kinds = inventory.topologies.kinds(inventory.nodes.slot_of, inventory.nodes.version)
     rows = {name: inventory.nodes.capacity.rows(name)[0] for name in together(needs)}
+
+    def offered(those: Row) -> Amounts:
+        return tuple((name, nano(name, int(row[those].max()))) for name, row in rows.items())
+
     unknown = nodes & ~functools.reduce(operator.or_, (those for _, those in kinds), 0)
     for slot in itertools.islice(slots(unknown), _UNKNOWN):
-        all_of_it = tuple((name, nano(name, int(row[slot]))) for name, row in rows.items())
-        yield NodeTopology(TopologyPolicy.SINGLE, TopologyScope.POD, (NumaZone(all_of_it, all_of_it),))
+        all_of_it = offered(np.array([slot]))
+        zone = NumaZone(all_of_it, all_of_it)
+        yield NodeTopology(TopologyPolicy.SINGLE, TopologyScope.POD, (zone,)), all_of_it
     for topology, those in kinds:
         if those & nodes:
-            yield topology
+            yield topology, offered(to_slots(those & nodes))
 
 
 def _rounded(resource: str, amount: int, requested: int) -> int:
