@@ -270,6 +270,39 @@ def test_of_zones_that_have_more_together_than_their_node_no_more_is_used_than_i
     )
 
 
+@pytest.mark.parametrize(
+    ("offered", "expected"),
+    [
+        pytest.param([(8, 1), (6, 2)], f"cpu 8, {NIC} 1", id="most cores"),
+        pytest.param([(8, 0), (6, 2), (6, 1)], "cpu 6", id="something of each"),
+    ],
+)
+def test_of_nodes_with_the_same_zones_one_offers_all_that_is_left(
+    offered: list[tuple[int, int]], expected: str
+) -> None:
+    inventory = with_nics(*[zones(SINGLE, 9, nic=2)] * len(offered))
+    for at, (cores, nics) in enumerate(offered):
+        inventory.set_node(node(f"node-{at}", cpu=1000 * cores, **{NIC: nics}))
+    text = fix(guaranteed("10", **{NIC: "2"}), inventory)
+    assert text.rpartition(" to ")[2] == f"{expected} (1 node would fit)"
+
+
+def test_amounts_that_zones_do_not_state_are_not_lowered_to_zones() -> None:
+    """Neither less cpu nor less memory is enough, and an amount of one of them is not said."""
+    assert decided(pod(containers=[container("a", "6", memory="900Gi")]), with_nics(zones(SINGLE, 5, 5))).message == (
+        "requests cpu 6, memory 900Gi cannot hold: 0 of 1 node can run this pod.\n"
+        "  1 node has less than memory 900Gi\n"
+        "Nearest fix: lower requests cpu 6, memory 900Gi and requests cpu 6 by NUMA zone (1 node would fit)."
+    )
+    given = required({"resource": amount(NIC, 1, requests=1)})
+    found = pod(annotations=given, containers=[container("runtime", "8", memory="900Gi")])
+    assert decided(found, with_nics(zones(SINGLE, 5, 4, nic=2))).message == (
+        "requests cpu 8, memory 900Gi cannot hold: 0 of 1 node can run this pod.\n"
+        "  1 node has less than memory 900Gi\n"
+        "Nearest fix: lower requests cpu 8, memory 900Gi (1 node would fit)."
+    )
+
+
 def test_devices_of_a_pod_without_guaranteed_cores_are_lowered_to_none() -> None:
     found = pod(containers=[{"name": "main", "image": "i", "resources": {"limits": {NIC: "2"}}}])
     assert fix(found, with_nics(zones(SINGLE, 5, 4))) == (

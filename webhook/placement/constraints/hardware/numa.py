@@ -107,7 +107,7 @@ def _parsed(ask: Ask, world: World) -> Iterator[Constraint | str]:
         return
     named = {name for _, what in turned for name, _ in what.amounts}
     amounts = tuple(sorted((name, amount) for name, amount in together(needs).items() if name in named))
-    clause = Clause(Source.REQUESTS, (("numa", amounts),), f"requests {_in_words(amounts)} by NUMA zone")
+    clause = Clause(Source.ZONES, amounts, f"requests {_in_words(amounts)} by NUMA zone")
     loose = out & ~_named(out, world)
     if loose and out != world.everything:
         number = loose.bit_count()

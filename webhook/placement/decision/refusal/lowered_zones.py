@@ -33,7 +33,7 @@ from webhook.placement.provision.provision import BARE
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.numa_needs import needs_of
 from webhook.placement.request.world import World
-from webhook.placement.text.clause import Clause, Source
+from webhook.placement.text.clause import REQUESTED, Clause
 from webhook.placement.text.fix import LOWER
 from webhook.placement.text.problem import CLAUSE_LIMIT, enumerated, shorten
 from webhook.placement.text.rule import Rule
@@ -159,7 +159,7 @@ def _without_requests(hard: Iterable[Judged], world: World) -> Bits:
     """The nodes that meet these constraints, whatever is requested."""
     nodes = world.everything
     for judged in hard:
-        if judged.constraint.clause is None or judged.constraint.clause.source is not Source.REQUESTS:
+        if judged.constraint.clause is None or judged.constraint.clause.source not in REQUESTED:
             nodes &= judged.nodes
     return nodes
 
@@ -220,25 +220,30 @@ def _shared(amounts: Amounts, pods: int) -> Amounts:
 
 
 def _zones(needs: NumaNeeds, nodes: Bits, world: World) -> Iterator[tuple[NodeTopology, Amounts]]:
-    """The different zones of these nodes, and the most of each resource that a node with such zones offers.
+    """The different zones of these nodes, and what a node with such zones offers that has most of some resource.
 
     The first nodes whose zones are not known are one zone for all containers.
     """
     inventory = world.inventory
     kinds = inventory.topologies.kinds(inventory.nodes.slot_of, inventory.nodes.version)
-    rows = {name: inventory.nodes.capacity.rows(name)[0] for name in together(needs)}
-
-    def offered(those: Row) -> Amounts:
-        return tuple((name, nano(name, int(row[those].max()))) for name, row in rows.items())
-
+    rows = {name: inventory.nodes.capacity.rows(name)[0] for name in ordered(together(needs))}
     unknown = nodes & ~functools.reduce(operator.or_, (those for _, those in kinds), 0)
     for slot in itertools.islice(slots(unknown), _UNKNOWN):
-        all_of_it = offered(np.array([slot]))
+        all_of_it = _most(rows, np.array([slot]))
         zone = NumaZone(all_of_it, all_of_it)
         yield NodeTopology(TopologyPolicy.SINGLE, TopologyScope.POD, (zone,)), all_of_it
     for topology, those in kinds:
         if those & nodes:
-            yield topology, offered(to_slots(those & nodes))
+            able = to_slots(those & nodes)
+            for first, row in rows.items():
+                yield topology, _most({first: row, **rows}, able)
+
+
+def _most(rows: Mapping[str, Row], able: Row) -> Amounts:
+    """What the slot offers that has most of the first resource, of those most of the second, and so on."""
+    for row in rows.values():
+        able = able[row[able] == row[able].max()]
+    return tuple(sorted((name, nano(name, int(row[able[0]]))) for name, row in rows.items()))
 
 
 def _rounded(resource: str, amount: int, requested: int) -> int:
