@@ -30,7 +30,7 @@ class Source(enum.StrEnum):
     REQUESTS = enum.auto()
     """The requests of the pod's containers."""
     ZONES = enum.auto()
-    """Those of them that kubelets align with NUMA zones: pairs of a resource and an amount."""
+    """Those of them that kubelets align: pairs of a resource, of which NUMA zones have any, and an amount."""
     NODE_NAME = enum.auto()
     """``spec.nodeName``."""
     NODE_SELECTOR = enum.auto()

@@ -303,6 +303,15 @@ def test_amounts_that_zones_do_not_state_are_not_lowered_to_zones() -> None:
     )
 
 
+def test_all_that_is_aligned_is_lowered_where_the_first_container_is_said_to_need_too_much() -> None:
+    """No zone has the cores of the first; the devices of the second are more than the node has."""
+    found = guaranteed("7", container("b", "9", **{NIC: "3"}))
+    assert fix(found, with_nics(zones(SINGLE, 5, 2, nic=2))) == (
+        "Nearest fix: lower requests cpu 16 by NUMA zone to "
+        f"cpu 7, {NIC} 2 (runtime: cpu 5, b: cpu 2, {NIC} 2) (1 node would fit)"
+    )
+
+
 def test_devices_of_a_pod_without_guaranteed_cores_are_lowered_to_none() -> None:
     found = pod(containers=[{"name": "main", "image": "i", "resources": {"limits": {NIC: "2"}}}])
     assert fix(found, with_nics(zones(SINGLE, 5, 4))) == (
