@@ -287,6 +287,13 @@ def test_of_nodes_with_the_same_zones_one_offers_all_that_is_left(
     assert text.rpartition(" to ")[2] == f"{expected} (1 node would fit)"
 
 
+def test_sixteen_kinds_of_zones_are_looked_at() -> None:
+    kinds = [zones(SINGLE, cores, 1) for cores in range(1, 18)]
+    assert fix(guaranteed("20"), with_nics(*kinds)).endswith(
+        "lower requests cpu 20 by NUMA zone to cpu 16 (2 nodes would fit)"
+    )
+
+
 def test_amounts_that_zones_do_not_state_are_not_lowered_to_zones() -> None:
     """Neither less cpu nor less memory is enough, and an amount of one of them is not said."""
     assert decided(pod(containers=[container("a", "6", memory="900Gi")]), with_nics(zones(SINGLE, 5, 5))).message == (

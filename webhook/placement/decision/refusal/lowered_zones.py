@@ -235,8 +235,8 @@ def _zones(needs: NumaNeeds, nodes: Bits, world: World) -> Iterator[tuple[NodeTo
     for topology, those in kinds:
         if those & nodes:
             able = to_slots(those & nodes)
-            for first, row in rows.items():
-                yield topology, _most({first: row, **rows}, able)
+            for offered in dict.fromkeys(_most({first: row, **rows}, able) for first, row in rows.items()):
+                yield topology, offered
 
 
 def _most(rows: Mapping[str, Row], able: Row) -> Amounts:
