@@ -71,7 +71,7 @@ whole-jobs: $(VENV)/dev.stamp           ## 20,000 random Jobs judged as a whole 
 	PROPERTY_TIMES=67 $(BIN)/python $(PYTEST) tests/placement/planning/test_random_jobs.py
 
 refusals: COUNT ?= 4000
-refusals: $(VENV)/dev.stamp             ## COUNT random pods, workloads, DaemonSets, devices, NUMA zones, node groups, changes of nodes, Jobs, HostPools, quotas, applications and widths of regions that are refused (FIRST=): each fix is applied, each set checked, the advice followed to its end; ten minutes
+refusals: $(VENV)/dev.stamp             ## COUNT random pods, workloads, DaemonSets, devices, NUMA zones of pods and workloads, node groups, changes of nodes, Jobs, HostPools, quotas, applications and widths of regions that are refused (FIRST=): each fix is applied, each set checked, the advice followed to its end; ten minutes
 	$(BIN)/python -m tests.refused --count $(COUNT) $(if $(FIRST),--first $(FIRST))
 
 e2e: $(VENV)/dev.stamp                  ## a real control plane; the first time its programs are built (Go, twenty minutes)

@@ -11,6 +11,7 @@ from typing import Final
 
 from tests.refused.census import Tried, census, table
 from tests.refused.random_pods import random_pod, random_workload
+from tests.refused.refused_aligned_replicas import random_replicas
 from tests.refused.refused_applications import random_refused
 from tests.refused.refused_daemon_sets import random_daemon_set
 from tests.refused.refused_devices import random_devices
@@ -27,6 +28,7 @@ KINDS: dict[str, Callable[[int], Tried]] = {
     "DaemonSets": random_daemon_set,
     "devices": random_devices,
     "NUMA zones": random_alignment,
+    "NUMA zones of workloads": random_replicas,
     "node groups": random_growth,
     "changes of nodes": random_node,
     "Jobs": random_job,

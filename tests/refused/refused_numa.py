@@ -3,7 +3,7 @@
 import itertools
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
@@ -11,6 +11,7 @@ from typing import Final
 from tests.builders import Json, cluster, decided, node, pod
 from tests.refused.census import Tried
 from webhook.placement.decision.decision import Decision
+from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.quantity import NANO
 from webhook.placement.numa.topology import NodeTopology, NumaZone, TopologyPolicy, TopologyScope
 from webhook.placement.text.problem import Fault
@@ -34,17 +35,21 @@ Amounts = tuple[int, int]
 
 @dataclass(frozen=True)
 class Machine:
-    """A node and its zones; without an agent, nothing is known of these."""
+    """A node and its zones; without an agent, nothing is known of these.
+
+    It may have less to give than its zones, by so many cores that are ``reserved``.
+    """
 
     zones: tuple[Amounts, ...]
     disk: str
     known: bool = True
     whole: bool = False
+    reserved: int = 0
 
     @property
     def total(self) -> Amounts:
         """What it has to give."""
-        return sum(zone[0] for zone in self.zones), sum(zone[1] for zone in self.zones)
+        return sum(zone[0] for zone in self.zones) - self.reserved, sum(zone[1] for zone in self.zones)
 
 
 @dataclass(frozen=True)
@@ -81,17 +86,9 @@ class TriedAlignment:
     @cached_property
     def decision(self) -> Decision:
         """The decision about it."""
-        inventory = cluster(
-            node(f"node-{at}", labels={"disk": one.disk}, cpu=1000 * one.total[0], **{NIC: one.total[1]})
-            for at, one in enumerate(self.machines)
-        )
-        for at, one in enumerate(self.machines):
-            if one.known:
-                scope = TopologyScope.POD if one.whole else TopologyScope.CONTAINER
-                zones = tuple(_zone(zone) for zone in one.zones)
-                inventory.topologies.put(f"node-{at}", NodeTopology(TopologyPolicy.SINGLE, scope, zones))
-        containers = [_container(at, one) for at, one in enumerate(self.containers)]
-        decision = decided(pod(containers=containers, nodeSelector={"disk": self.disk} if self.disk else {}), inventory)
+        containers = [container(at, one) for at, one in enumerate(self.containers)]
+        selected = {"disk": self.disk} if self.disk else {}
+        decision = decided(pod(containers=containers, nodeSelector=selected), inventory_of(self.machines))
         assert decision.refused is not bool(self.fitting()), (self, decision.message)
         return decision
 
@@ -136,7 +133,7 @@ class TriedAlignment:
     def done(self, fix: str) -> Iterator["TriedAlignment"]:
         """The case after the fix, in every way to do it."""
         if said := ZONES.fullmatch(fix) or ROOM.fullmatch(fix):
-            new = Machine((_amounts(said["amounts"], self.asked),), said["disk"] or "")
+            new = Machine((amounts_in(said["amounts"], self.asked),), said["disk"] or "")
             yield replace(self, machines=(*self.machines, new))
         elif LABELLED.fullmatch(fix):
             for one in self.machines:
@@ -163,13 +160,13 @@ class TriedAlignment:
         """The case in which so much is left: of each container as it is said, else however they share it."""
         left = LEFT.fullmatch(text)
         assert left, text
-        total = _amounts(left["total"], self.asked)
+        total = amounts_in(left["total"], self.asked)
         if not left["each"]:
             yield from self._lowered(total, disk)
             return
         containers = [*self.containers]
         for number, amounts in OWN.findall(left["each"]):
-            containers[int(number)] = _amounts(amounts, self.containers[int(number)])
+            containers[int(number)] = amounts_in(amounts, self.containers[int(number)])
         way = replace(self, disk=disk, containers=tuple(containers))
         assert way.asked == total, text
         yield way
@@ -191,7 +188,7 @@ class TriedAlignment:
             disk = "" if "nodeSelector disk=" in said["steps"] else self.disk
             left = LEFT.fullmatch(said["steps"].rpartition(" to ")[2])
             assert left, fix
-            lowered = _amounts(left["total"], self.asked)
+            lowered = amounts_in(left["total"], self.asked)
             for at in (0, 1):
                 if lowered[at] < self.asked[at]:
                     more = (lowered[0] + 1, lowered[1]) if at == 0 else (lowered[0], lowered[1] + 1)
@@ -202,11 +199,25 @@ class TriedAlignment:
                     )
 
 
+def inventory_of(machines: Sequence[Machine]) -> Inventory:
+    """A cluster of these nodes."""
+    inventory = cluster(
+        node(f"node-{at}", labels={"disk": one.disk}, cpu=1000 * one.total[0], **{NIC: one.total[1]})
+        for at, one in enumerate(machines)
+    )
+    for at, one in enumerate(machines):
+        if one.known:
+            scope = TopologyScope.POD if one.whole else TopologyScope.CONTAINER
+            zones = tuple(_zone(zone) for zone in one.zones)
+            inventory.topologies.put(f"node-{at}", NodeTopology(TopologyPolicy.SINGLE, scope, zones))
+    return inventory
+
+
 def _enough(zone: Amounts, wanted: list[Amounts]) -> bool:
     return all(sum(one[at] for one in wanted) <= zone[at] for at in (0, 1))
 
 
-def _amounts(text: str, others: Amounts) -> Amounts:
+def amounts_in(text: str, others: Amounts) -> Amounts:
     """Amounts as messages write them, and the others where one is not named."""
     said = {name: int(amount) for name, amount in AMOUNTS.findall(text)}
     return said.get("cpu", others[0]), said.get(NIC, others[1])
@@ -217,7 +228,8 @@ def _zone(zone: Amounts) -> NumaZone:
     return NumaZone(amounts, amounts)
 
 
-def _container(at: int, wanted: Amounts) -> Json:
+def container(at: int, wanted: Amounts) -> Json:
+    """A container with exclusive cores, if it has any."""
     cpu, nics = wanted
     amounts = ({"cpu": str(cpu), "memory": "1Mi"} if cpu else {}) | ({NIC: str(nics)} if nics else {})
     return {"name": f"c{at}", "resources": {"requests": amounts, "limits": amounts}}
@@ -232,6 +244,7 @@ def random_alignment(seed: int) -> TriedAlignment:
             chance.choice(("ssd", "ssd", "hdd")),
             known=chance.random() < 0.85,
             whole=chance.random() < 0.3,
+            reserved=chance.choice((0, 0, 0, 1)),
         )
         for _ in range(chance.randint(1, 4))
     )

@@ -25,6 +25,13 @@ def test_nothing_is_wrong_with_refusals(kind: str) -> None:
     assert found.rounds[1] + found.rounds[2]
 
 
+def test_a_pool_that_lists_its_hosts_is_enlarged_by_listing_more() -> None:
+    """They are control planes, which only a list makes hosts."""
+    case = KINDS["workloads"](7305857)
+    assert case.refused()
+    assert case.check_fixes()
+
+
 @dataclass(frozen=True)
 class AdvisedNumber:
     """A number that is refused unless it is 0; its advice is to take 1 off, from 10 on there is none."""

@@ -85,17 +85,14 @@ async def test_the_width_that_fits_and_why_no_more(server: ApiServer, capfd: pyt
         "  scaled to 2 today it would be admitted",
         "  channels: at most 4 fit now; 2 are made, and the Job allows 16",
         "  5 channels would be refused:",
-        (
-            "    Work[0]: cost 3, Work[1]: cost 3, Work[2]: cost 3, Work[3]: cost 3 and 1 more cannot all hold: no "
-            "fusion of 6 operators fits on the cluster."
-        ),
-        "    Nearest fix: add a node with cpu 3 free, or drop Work[0]: cost 3.",
+        "    Work: cost 3 cannot hold: no fusion of 6 operators fits on the cluster.",
+        "    Nearest fix: add a node with cpu 3 free, or drop Work: cost 3.",
         "  pod parallel-1-x: Running on node-a",
         "  pod parallel-2-x: Running on node-a",
     ]
     found = await told(capfd, "stpr", "parallel-work")
     beyond = found["channels"].pop("beyond")
-    assert beyond.endswith("Nearest fix: add a node with cpu 3 free, or drop Work[0]: cost 3.")
+    assert beyond.endswith("Nearest fix: add a node with cpu 3 free, or drop Work: cost 3.")
     assert found["channels"] == {"asked": 2, "made": 2, "most": 16, "fit": 4, "proved": True}
 
 

@@ -102,10 +102,12 @@ class ReplicaFit:
     """Answers how many pods like one pod fit, by that pod's hard constraints.
 
     The parameter ``chosen`` of its methods is a set of positions in ``hard``: only these constraints count, and those
-    that no user wrote (without a ``clause``). ``None`` stands for all.
+    that no user wrote (without a ``clause``). ``None`` stands for all. ``bounds`` has for each slot how many of the
+    pods may be there at most.
     """
 
-    def __init__(self, ask: Ask, hard: Sequence[Judged], world: World) -> None:
+    def __init__(self, ask: Ask, hard: Sequence[Judged], world: World, bounds: Row | None = None) -> None:
+        self._bounds = bounds
         self.hard = tuple(map(_reachable, hard))
         self._ask = ask
         self._world = world
@@ -176,7 +178,8 @@ class ReplicaFit:
         kept = self._kept(chosen)
         key = *kept.needs.items(), kept.pinned
         if key not in self._rows:
-            self._rows[key] = self._world.inventory.nodes.capacity.copies(kept.needs, free=kept.pinned)
+            row = self._world.inventory.nodes.capacity.copies(kept.needs, free=kept.pinned)
+            self._rows[key] = row if self._bounds is None else np.minimum(row, self._bounds)
         return self._rows[key]
 
     def _kept(self, chosen: Collection[int] | None) -> _Kept:

@@ -6,6 +6,7 @@ outermost region first (``docs/fusion.md``).
 
 import itertools
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from webhook.placement.kube.quantity import parse_quantity
 from webhook.placement.objects.jobs.job_operators import OPERATORS_LIMIT, STREAMS_LIMIT, JobOperator, RegionSpec
 from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.spl.clauses import ClauseName, PlacementClause
+from webhook.placement.spl.literals import encode
 from webhook.placement.spl.placement import parse_placement
 
 Channel = tuple[tuple[str, int], ...]
@@ -126,6 +128,21 @@ def _copy(stated: JobOperator, channel: Channel) -> PhysicalOperator:
         memory=_amount(stated.memory),
         template=stated.template,
     )
+
+
+def stated_clauses(text: str) -> list[str]:
+    """The clauses of an operator's placement in the words of SPL, with ``byChannel()`` and ``byReplica()`` as such."""
+    calls = {"\ue000": "byChannel()", "\ue001": "byReplica()"}
+    clauses = parse_placement(written_out(text, *calls), "")[0] if text.strip() else ()
+    return [_with_calls(clause, calls) for clause in clauses]
+
+
+def _with_calls(clause: PlacementClause, calls: Mapping[str, str]) -> str:
+    """The clause with the calls that single characters of its token stand for."""
+    parts = re.split(f"([{''.join(calls)}])", clause.argument) if isinstance(clause.argument, str) else []
+    if len(parts) <= 1:
+        return clause.text
+    return f"{clause.name}({' + '.join(calls.get(part) or encode(part) for part in parts if part)})"
 
 
 def _amount(amount: Amount | None) -> int | None:

@@ -24,7 +24,7 @@ class Topologies:
     Nodes need not exist, and need not have known zones.
     """
 
-    __slots__ = ("_answers", "_masks", "_nodes", "_seen", "by_node", "version")
+    __slots__ = ("_answers", "_masks", "_nodes", "_seen", "_stated", "by_node", "version")
 
     def __init__(self) -> None:
         self.version = 0
@@ -33,6 +33,7 @@ class Topologies:
         self._nodes: dict[NodeTopology, dict[str, None]] = {}
         self._seen: tuple[int, int] = (-1, -1)
         self._masks: tuple[tuple[NodeTopology, Bits], ...] = ()
+        self._stated: frozenset[str] = frozenset()
         self._answers: dict[NumaNeeds, TurnedAway] = {}
 
     def put(self, node: str, topology: NodeTopology) -> None:
@@ -86,12 +87,20 @@ class Topologies:
         self._refresh(slots, version)
         return self._masks
 
+    def stated(self, slots: Mapping[str, int], version: int) -> frozenset[str]:
+        """The resources of which zones have amounts; ``version`` is that of the ``slots`` of nodes."""
+        self._refresh(slots, version)
+        return self._stated
+
     def _refresh(self, slots: Mapping[str, int], version: int) -> None:
         """All kinds of zones with the nodes that have them, if zones or nodes have changed."""
         if self._seen != (self.version, version):
             self._masks = tuple(
                 (topology, sum(1 << slots[name] for name in names if name in slots))
                 for topology, names in self._nodes.items()
+            )
+            self._stated = frozenset(
+                name for topology in self._nodes for zone in topology.zones for name, _ in zone.allocatable
             )
             self._answers.clear()
             self._seen = self.version, version

@@ -16,7 +16,7 @@ from webhook.placement.pod_defaults.completed_pod import CompletedPod
 from webhook.placement.request.claimed_devices import claim_part, without_resources
 from webhook.placement.request.claimed_volumes import clause_of
 from webhook.placement.text import keys
-from webhook.placement.text.clause import Clause, Source, parts_of
+from webhook.placement.text.clause import REQUESTED, Clause, Source, parts_of, zoned_alone
 from webhook.placement.text.problem import enumerated
 
 SELECTOR: Final = Clause(Source.NODE_SELECTOR, (), "the pod's nodeSelector")
@@ -86,9 +86,14 @@ def without(pod: Pod, dropped: Collection[Clause], classes: DeviceClasses) -> Po
         metadata, annotations = replace(metadata, annotations=others), others
     if spec:
         spec = _reduced(spec, dropped)
-        if Source.REQUESTS in sources:
+        if not sources.isdisjoint(REQUESTED):
             bound = (annotations or {}).get(keys.BIND) == "true"
-            spec = lowered(spec, whole=bound, kept=classes.class_of, fixed=fixed)
+            zoned = zoned_alone(dropped)
+
+            def kept(name: str) -> bool:
+                return (bool(zoned) and name not in zoned) or bool(classes.class_of(name))
+
+            spec = lowered(spec, whole=bound, kept=kept, fixed=fixed)
     return replace(pod, metadata=metadata, spec=spec)
 
 

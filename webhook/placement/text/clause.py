@@ -5,6 +5,7 @@ Clauses are compared, ordered, dropped and counted as values. Only the writer of
 
 import enum
 from collections.abc import Collection, Iterable
+from typing import Final
 
 from msgspec import Struct
 
@@ -28,6 +29,8 @@ class Source(enum.StrEnum):
     """Resources that a Job states for its elements."""
     REQUESTS = enum.auto()
     """The requests of the pod's containers."""
+    ZONES = enum.auto()
+    """Those of them that kubelets align: pairs of a resource, of which NUMA zones have any, and an amount."""
     NODE_NAME = enum.auto()
     """``spec.nodeName``."""
     NODE_SELECTOR = enum.auto()
@@ -68,6 +71,17 @@ class Clause(Struct, frozen=True, gc=False, cache_hash=True):
 def parts_of(clauses: Iterable[Clause], source: Source) -> frozenset[object]:
     """The parts of all clauses of that source."""
     return frozenset(part for clause in clauses if clause.source is source for part in clause.parts)
+
+
+REQUESTED: Final = frozenset({Source.REQUESTS, Source.ZONES})
+"""Sources of clauses about requests that have to be lower."""
+
+
+def zoned_alone(clauses: Collection[Clause]) -> frozenset[str]:
+    """The resources of which less is to be requested by NUMA zone; none if less of all resources is."""
+    if any(clause.source is Source.REQUESTS for clause in clauses):
+        return frozenset()
+    return frozenset(str(part[0]) for part in parts_of(clauses, Source.ZONES) if isinstance(part, tuple))
 
 
 def outermost(clauses: Collection[Clause]) -> tuple[Clause, ...]:

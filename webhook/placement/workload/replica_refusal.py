@@ -11,6 +11,7 @@ from webhook.placement.decision.refusal.clause_nodes import verbs_of, without_ea
 from webhook.placement.decision.refusal.cluster_change import joinable, proposed_fixes
 from webhook.placement.decision.refusal.conflict import answered, smallest_failing
 from webhook.placement.decision.refusal.lowered_requests import lowered_for_replicas
+from webhook.placement.decision.refusal.lowered_zones import replicas_lowered_to_zones
 from webhook.placement.decision.refusal.refusal import Refusal, cannot_hold
 from webhook.placement.decision.refusal.relaxation import Fitting, Relaxation
 from webhook.placement.decision.replica_fit import ReplicaFit, Replicas
@@ -165,12 +166,26 @@ def _user_changes(
         yield Lower(replicas.field, room - replicas.spare)
     else:
         yield Advice(f"set maxUnavailable to 1 and {Lower(replicas.field, room)}")
+    if relaxation.best()[0] > room:
+        yield _given_up(fit, ask, world, replicas, relaxation)
+
+
+def _given_up(fit: ReplicaFit, ask: Ask, world: World, replicas: Replicas, relaxation: Relaxation[Clause]) -> Drop:
+    """The clause without which most pods fit: dropped, or lowered to the largest amounts with which as many do."""
+    verbs = relaxation.verbs
     count, best = relaxation.best()
-    if count > room:
-        gain = f"{count} of {replicas.count} would fit"
-        lowered = lowered_for_replicas(fit, ask, best[0], count, world)
-        verbs = relaxation.verbs
-        yield lowered[0].fix(best, verbs, gain, lowered[1]) if lowered else Drop.of(best, verbs, gain)
+    zones = replicas_lowered_to_zones(fit, best[0], ask, world, least=count, most=replicas.count)
+    if zones:
+        return Drop.of(best, verbs, _gain(zones.fitting, replicas), zones.to)
+    lowered = lowered_for_replicas(fit, ask, best[0], count, world)
+    if lowered:
+        lowerable, amounts = lowered
+        return lowerable.fix(best, verbs, _gain(count, replicas), amounts)
+    return Drop.of(best, verbs, _gain(count, replicas))
+
+
+def _gain(count: int, replicas: Replicas) -> str:
+    return f"{count} of {replicas.count} would fit"
 
 
 def alone_in(fit: ReplicaFit, world: World) -> str:

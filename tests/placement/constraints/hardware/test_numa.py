@@ -262,11 +262,60 @@ def test_a_request_is_lowered_to_what_a_zone_has(
     assert text.partition(" by NUMA zone to ")[2].rpartition(" (")[0] == expected, text
 
 
-def test_zones_that_have_more_together_than_their_node_are_not_used_together() -> None:
+def test_of_zones_that_have_more_together_than_their_node_no_more_is_used_than_it_has() -> None:
     inventory = with_nics(zones(SINGLE, 5, 5))
     inventory.set_node(node("node-0", cpu=8000))
     assert fix(guaranteed("6", container("b", "6")), inventory) == (
-        "Nearest fix: lower requests cpu 12 by NUMA zone to cpu 5 (runtime: cpu 4, b: cpu 1) (1 node would fit)"
+        "Nearest fix: lower requests cpu 12 by NUMA zone to cpu 8 (runtime: cpu 5, b: cpu 3) (1 node would fit)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("offered", "expected"),
+    [
+        pytest.param([(8, 1), (6, 2)], f"cpu 8, {NIC} 1", id="most cores"),
+        pytest.param([(8, 0), (6, 2), (6, 1)], "cpu 6", id="something of each"),
+    ],
+)
+def test_of_nodes_with_the_same_zones_one_offers_all_that_is_left(
+    offered: list[tuple[int, int]], expected: str
+) -> None:
+    inventory = with_nics(*[zones(SINGLE, 9, nic=2)] * len(offered))
+    for at, (cores, nics) in enumerate(offered):
+        inventory.set_node(node(f"node-{at}", cpu=1000 * cores, **{NIC: nics}))
+    text = fix(guaranteed("10", **{NIC: "2"}), inventory)
+    assert text.rpartition(" to ")[2] == f"{expected} (1 node would fit)"
+
+
+def test_sixteen_kinds_of_zones_are_looked_at() -> None:
+    kinds = [zones(SINGLE, cores, 1) for cores in range(1, 18)]
+    assert fix(guaranteed("20"), with_nics(*kinds)).endswith(
+        "lower requests cpu 20 by NUMA zone to cpu 16 (2 nodes would fit)"
+    )
+
+
+def test_amounts_that_zones_do_not_state_are_not_lowered_to_zones() -> None:
+    """Neither less cpu nor less memory is enough, and an amount of one of them is not said."""
+    assert decided(pod(containers=[container("a", "6", memory="900Gi")]), with_nics(zones(SINGLE, 5, 5))).message == (
+        "requests cpu 6, memory 900Gi cannot hold: 0 of 1 node can run this pod.\n"
+        "  1 node has less than memory 900Gi\n"
+        "Nearest fix: lower requests cpu 6, memory 900Gi and requests cpu 6 by NUMA zone (1 node would fit)."
+    )
+    given = required({"resource": amount(NIC, 1, requests=1)})
+    found = pod(annotations=given, containers=[container("runtime", "8", memory="900Gi")])
+    assert decided(found, with_nics(zones(SINGLE, 5, 4, nic=2))).message == (
+        "requests cpu 8, memory 900Gi cannot hold: 0 of 1 node can run this pod.\n"
+        "  1 node has less than memory 900Gi\n"
+        "Nearest fix: lower requests cpu 8, memory 900Gi (1 node would fit)."
+    )
+
+
+def test_all_that_is_aligned_is_lowered_where_the_first_container_is_said_to_need_too_much() -> None:
+    """No zone has the cores of the first; the devices of the second are more than the node has."""
+    found = guaranteed("7", container("b", "9", **{NIC: "3"}))
+    assert fix(found, with_nics(zones(SINGLE, 5, 2, nic=2))) == (
+        "Nearest fix: lower requests cpu 16 by NUMA zone to "
+        f"cpu 7, {NIC} 2 (runtime: cpu 5, b: cpu 2, {NIC} 2) (1 node would fit)"
     )
 
 
@@ -304,7 +353,7 @@ def test_a_refusal_of_many_containers_is_cheap(others: int, scope: TopologyScope
     for name in ("node-0", "node-1"):
         inventory.set_node(node(name, cpu=2_000_000))
     found = guaranteed("9" if scope is CONTAINER else "17", *many)
-    assert calls(lambda: decided(found, inventory)) < 50_000 + 200 * others
+    assert calls(lambda: decided(found, inventory)) < 80_000 + 200 * others
     assert (" by NUMA zone to cpu " in fix(found, inventory)) is (others <= 11 and scope is CONTAINER)
 
 

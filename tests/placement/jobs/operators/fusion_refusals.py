@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from tests.placement.jobs.operators.fusion_oracle import OPTIONS, Job, Oracle
+from tests.placement.jobs.operators.fusion_oracle import OPTIONS, Job, Oracle, expanded
 from webhook.placement.jobs.job_verdict import JobVerdict
 
 Nodes = Mapping[str, int]
@@ -33,35 +33,40 @@ _STEP: Final = re.compile(
 
 
 def wrong_words(verdict: JobVerdict, job: Job, nodes: Nodes) -> list[str]:
-    """What is wrong with the refusal of the Job, which rightly is refused."""
+    """What is wrong with the refusal of the Job, which rightly is refused, before it is ``expanded``."""
     if verdict.refusal is None or verdict.of_element:
-        return [*_of_single_operators(verdict.text, job, nodes)]
+        return [*_of_single_operators(verdict.text, expanded(job), nodes)]
     clauses = verdict.refusal.clauses
     fixes = [str(fix) for fix in verdict.refusal.fixes]
-    if Oracle(job, nodes).contradictory():
+    if judged(job, nodes).contradictory():
         found = _of_contradiction(clauses, job, nodes)
     else:
         found = _of_conflict(clauses, job, nodes)
     return [*found, *(f"does not help: {fix}" for fix in fixes if fix != NO_FIX and not _helps(fix, job, nodes))]
 
 
+def judged(job: Job, nodes: Nodes) -> Oracle:
+    """The oracle for the Job with an operator for each channel."""
+    return Oracle(expanded(job), nodes)
+
+
 def _of_conflict(clauses: Sequence[str], job: Job, nodes: Nodes) -> Iterator[str]:
     unknown = set(clauses) - set(stated(job))
     if unknown or not clauses:
         yield f"clauses that nobody stated: {sorted(unknown)}"
-    if Oracle(with_only(job, clauses), nodes).can_run():
+    if judged(with_only(job, clauses), nodes).can_run():
         yield "the clauses can hold"
     for clause in clauses:
-        if not Oracle(with_only(job, set(clauses) - {clause}), nodes).can_run():
+        if not judged(with_only(job, set(clauses) - {clause}), nodes).can_run():
             yield f"not needed: {clause}"
 
 
 def _of_contradiction(clauses: Sequence[str], job: Job, nodes: Nodes) -> Iterator[str]:
     """``restartable: true`` is said of operators that state nothing, and cannot be left out."""
-    if not Oracle(with_only(job, clauses), nodes).contradictory():
+    if not judged(with_only(job, clauses), nodes).contradictory():
         yield "the clauses can hold"
     for clause in set(clauses) & set(stated(job)):
-        if Oracle(with_only(job, set(clauses) - {clause}), nodes).contradictory():
+        if judged(with_only(job, set(clauses) - {clause}), nodes).contradictory():
             yield f"not needed: {clause}"
 
 
@@ -101,19 +106,19 @@ def _helps(fix: str, job: Job, nodes: Nodes) -> bool:
     """Whether the Job can run once the fix is made."""
     if fix == OTHER_SCHEME:
         fusion = {key: value for key, value in job["fusion"].items() if key == "type"}
-        return Oracle(job | {"fusion": fusion}, nodes).can_run()
+        return judged(job | {"fusion": fusion}, nodes).can_run()
     if fix.removesuffix(PARTLY) == NO_TYPE:
         fusion = {key: value for key, value in job["fusion"].items() if key != "type"}
-        changed = Oracle(job | {"fusion": fusion}, nodes)
+        changed = judged(job | {"fusion": fusion}, nodes)
         return not changed.contradictory() and changed.can_run() is not fix.endswith(PARTLY)
     if fix.startswith("drop "):
         dropped = fix.removeprefix("drop ").removesuffix(PARTLY)
-        changed = Oracle(with_only(job, set(stated(job)) - {dropped}), nodes)
+        changed = judged(with_only(job, set(stated(job)) - {dropped}), nodes)
         return not changed.contradictory() and changed.can_run() is not fix.endswith(PARTLY)
     added = _ADDED.fullmatch(fix)
     assert added is not None, fix
     more = {f"new-{at}": _milli(added["cpu"] or "0") for at in range(int(added["count"] or 1))}
-    return Oracle(job, {**nodes, **more}).can_run()
+    return judged(job, {**nodes, **more}).can_run()
 
 
 def _milli(amount: str) -> int:

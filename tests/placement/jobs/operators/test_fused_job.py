@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -116,7 +116,7 @@ def test_elements_cannot_be_more_than_hosts_for_isolated_ones() -> None:
                 "parallelRegions": [{"name": "r", "width": 2}],
                 "fusion": {"type": "channelIsolation"},
             },
-            "type: channelIsolation and A[0]: hostIsolation cannot both hold: no fusion of 2 operators fits on the "
+            "type: channelIsolation and A: hostIsolation cannot both hold: no fusion of 2 operators fits on the "
             "cluster.\n"
             "Nearest fix: add a node, or set fusion.type to noChannelInfluence.",
             id="type",
@@ -150,6 +150,47 @@ def test_a_smallest_set_of_clauses_and_the_nearest_fix_are_named(spec: dict[str,
     assert model.verdict.text == text
     assert model.verdict.fault is Fault.FORBIDDEN
     assert model.fusion is not None  # for a Job that runs already, or that is only audited
+
+
+BY_CHANNEL: Final = 'partitionColocation("q" + byChannel())'
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "text"),
+    [
+        pytest.param(
+            {"placement": f"{BY_CHANNEL}, partitionIsolation"},
+            {"placement": BY_CHANNEL},
+            f"A: {BY_CHANNEL}, B: {BY_CHANNEL} and A: partitionIsolation cannot all hold: operators of one partition "
+            "colocation share a processing element.\n"
+            f"Nearest fix: drop A: {BY_CHANNEL}, or drop B: {BY_CHANNEL}.",
+            id="partition isolation",
+        ),
+        pytest.param(
+            {"placement": BY_CHANNEL, "restartable": False},
+            {"placement": BY_CHANNEL},
+            f"A: {BY_CHANNEL}, B: {BY_CHANNEL}, A: restartable: false and B: restartable: true cannot all hold: "
+            "operators of one partition colocation share a processing element.\n"
+            f"Nearest fix: drop A: {BY_CHANNEL}, or drop B: {BY_CHANNEL}.",
+            id="option",
+        ),
+        pytest.param(
+            {"placement": 'hostColocation(byReplica() + "x"), host("node-a")'},
+            {"placement": 'host("node-b"), hostColocation("r.Ax")'},
+            'A: hostColocation(byReplica() + "x"), A: host("node-a"), B: host("node-b") and B: hostColocation("r.Ax") '
+            "cannot all hold: no fusion of 4 operators fits on the cluster.\n"
+            'Nearest fix: drop A: hostColocation(byReplica() + "x"), or drop A: host("node-a").',
+            id="placement",
+        ),
+    ],
+)
+def test_what_an_operator_states_in_all_channels_is_one_clause(
+    one: dict[str, Any], other: dict[str, Any], text: str
+) -> None:
+    """It is named as the Job states it, and dropped in all channels: it cannot be dropped in one of them."""
+    operators = [{"name": name, "region": "r", **said} for name, said in (("A", one), ("B", other))]
+    spec = {"operators": operators, "parallelRegions": [{"name": "r", "width": 2}]}
+    assert fused_job(spec, cluster(nodes(2))).verdict.text == text
 
 
 def test_a_group_on_two_hosts_is_refused() -> None:

@@ -99,7 +99,7 @@ def check(seed: int, job: Job, nodes: dict[str, int]) -> None:
     best = None if oracle.contradictory() else oracle.best()
     assert model.verdict.refused is (best is None), (seed, job, nodes, model.verdict.text, best)
     if best is None:
-        assert wrong_words(model.verdict, whole, nodes) == [], (seed, job, nodes, model.verdict.text)
+        assert wrong_words(model.verdict, job, nodes) == [], (seed, job, nodes, model.verdict.text)
     else:
         chosen = blocks_of(model, [one["name"] for one in whole["operators"]])
         assert oracle.allowed(chosen), (seed, job)

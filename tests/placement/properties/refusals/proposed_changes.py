@@ -238,14 +238,17 @@ def listed(pod: Json, cluster: Cluster, name: str) -> Iterator[Case]:
 
 
 def larger(pod: Json, cluster: Cluster, name: str, missing: int) -> Iterator[Case]:
-    """The pool has more hosts, all of them like one that it has."""
+    """The pool has more hosts, all of them like one node; a list of hosts has their names."""
     for pool in named_pools(pod, cluster, name):
         hosts = decision_core.hosts_of_pools(cluster)[pool.namespace, pool.name]
         for node in cluster.nodes:
             more = [like(node, f"zz-new-{at}") for at in range(missing)]
             given = [PoolHost(at, host, uid_of(cluster, host)) for at, host in enumerate(hosts.values())]
             given += [PoolHost(len(given) + at, new.name, new.uid) for at, new in enumerate(more)]
-            grown = replace(pool, size=len(given), hosts=None, assigned=tuple(given), phase="Ready")
+            if pool.hosts is None:
+                grown = replace(pool, size=len(given), assigned=tuple(given), phase="Ready")
+            else:
+                grown = replace(pool, hosts=(*pool.hosts, *(new.name for new in more)), assigned=tuple(given))
             yield pod, with_pool(dataclasses.replace(cluster, nodes=(*cluster.nodes, *more)), grown)
 
 

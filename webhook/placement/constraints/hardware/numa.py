@@ -106,8 +106,11 @@ def _parsed(ask: Ask, world: World) -> Iterator[Constraint | str]:
     if not out:
         return
     named = {name for _, what in turned for name, _ in what.amounts}
-    amounts = tuple(sorted((name, amount) for name, amount in together(needs).items() if name in named))
-    clause = Clause(Source.REQUESTS, (("numa", amounts),), f"requests {_in_words(amounts)} by NUMA zone")
+    aligned = sorted(together(needs).items())
+    amounts = tuple((name, amount) for name, amount in aligned if name in named)
+    stated = world.inventory.topologies.stated(nodes.slot_of, nodes.version)
+    every = tuple((name, amount) for name, amount in aligned if name in stated)
+    clause = Clause(Source.ZONES, every, f"requests {_in_words(amounts)} by NUMA zone")
     loose = out & ~_named(out, world)
     if loose and out != world.everything:
         number = loose.bit_count()

@@ -25,7 +25,7 @@ from webhook.placement.text.clause import Clause
 from webhook.placement.text.fix import LOWER, Drop
 from webhook.placement.text.rule import Rule
 
-_SHARES: Final = 16
+SHARES: Final = 16
 """A node is divided among at most so many pods: with more on one node amounts differ by little."""
 
 _RESOURCES: Final = 8
@@ -122,7 +122,7 @@ class Lowerable(Struct, frozen=True):
 def shares(amounts: Iterable[int], resource: str, requested: int, count: int) -> set[int]:
     """The amounts that up to ``count`` pods on one node could each have of it, rounded down as ``requested`` is."""
     units = _units(resource, requested)
-    divided = {each // pods for each in {*amounts} for pods in range(1, min(count, _SHARES) + 1)}
+    divided = {each // pods for each in {*amounts} for pods in range(1, min(count, SHARES) + 1)}
     return {_rounded(each, units) for each in divided}
 
 
@@ -157,10 +157,12 @@ def lowered_for_pod(
 
     ``remaining`` are the constraints of the pod without these clauses: they may mean something else then, such as a
     spread constraint that counts pods on other nodes. ``None`` if no such requests are among the clauses, or lower
-    requests alone are not known to be enough.
+    requests alone are not known to be enough, as where kubelets have to align them.
     """
     lowerable = _lowerable(verdict.hard, ask, dropped)
     if lowerable is None:
+        return None
+    if world.inventory.topologies.by_node and _zoned(verdict.hard) and not _zoned(remaining):
         return None
     # What hardware requirements ask for together with the requests is judged as if these were not lowered.
     sums = (judged for judged in verdict.hard if judged.constraint.requests and judged.constraint.clause not in dropped)
@@ -182,6 +184,11 @@ def lowered_for_pod(
     offered = {one: lowerable.steps(one, row.tolist(), 1) for one, row in rows.items()}
     amounts = answered(lowerable.largest(offered), lambda amounts: not fitting(amounts))
     return None if amounts is None else (lowerable, amounts, fitting(amounts))
+
+
+def _zoned(hard: Iterable[Judged]) -> bool:
+    """Whether kubelets have to align requests with their NUMA zones."""
+    return any(judged.constraint.zoned for judged in hard)
 
 
 def _offered(resource: str, pinned: Bits, world: World) -> Row:

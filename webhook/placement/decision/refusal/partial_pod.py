@@ -27,10 +27,13 @@ from webhook.placement.request.ask import Ask, read
 from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import ClauseName
 from webhook.placement.text import keys
-from webhook.placement.text.clause import Clause, Source
+from webhook.placement.text.clause import REQUESTED, Clause, Source, zoned_alone
 
 _OF_FINISHED_POD: Final = frozenset({Source.ANTI_AFFINITY, Source.SPREAD})
 """Sources of the constraints that read the pod with all that is added to it, so that each clause may change them."""
+
+_ALL: Final = frozenset[str]()
+"""Less of all resources is to be requested, as :func:`zoned_alone` says it."""
 
 _NO_SPEC: Final = PodSpec()
 
@@ -74,8 +77,11 @@ class PartialPods:
         self._full = JudgedPod(ask, hard, world, fit)
         self._anew: dict[frozenset[Clause], JudgedPod | None] = {}
         """What was read anew, by the clauses that were dropped."""
+        self._less: dict[frozenset[str], tuple[JudgedPod, list[Clause | None]]] = {}
+        """The pod with lower requests, by the resources of which less is requested; by none if less of all is."""
         self._clauses = [judged.constraint.clause for judged in hard]
-        self._requests = frozenset(clause for clause in self._clauses if clause and clause.source is Source.REQUESTS)
+        self._zoned = bool(world.inventory.topologies.by_node) and any(judged.constraint.zoned for judged in hard)
+        self._requests = frozenset(clause for clause in self._clauses if clause and clause.source in REQUESTED)
         self._tangled = frozenset(self._clauses) if _entangled(pod, ask, world) else self._inseparable()
 
     def fit(self, dropped: Collection[Clause]) -> int:
@@ -110,7 +116,7 @@ class PartialPods:
             return Partial(decided, range(len(decided.hard))) if decided else None
         stated, clauses = self._full, self._clauses
         if not self._requests.isdisjoint(dropped):
-            stated, clauses = self._lowered
+            stated, clauses = self._lowered(zoned_alone(dropped) if self._zoned else _ALL)
         return Partial(stated, [at for at, clause in enumerate(clauses) if clause is None or clause not in dropped])
 
     def _inseparable(self) -> frozenset[Clause | None]:
@@ -151,13 +157,20 @@ class PartialPods:
         stated = [container.resources for container in (*(spec.containers or ()), *(spec.init_containers or ()))]
         return any(own is not None and own != NO_RESOURCES for own in stated)
 
-    @functools.cached_property
-    def _lowered(self) -> tuple[JudgedPod, list[Clause | None]]:
-        """The pod with the smallest requests, and its clauses: only the conditions on room are others."""
+    def _lowered(self, zoned: frozenset[str]) -> tuple[JudgedPod, list[Clause | None]]:
+        """The pod with the smallest requests, and its clauses: only the conditions on room are others.
+
+        If there are ``zoned`` resources, requests of these alone are lowered.
+        """
         if not self._states_amounts:
             return self._full, self._clauses
+        if zoned not in self._less:
+            self._less[zoned] = self._lower(zoned)
+        return self._less[zoned]
+
+    def _lower(self, zoned: frozenset[str]) -> tuple[JudgedPod, list[Clause | None]]:
         ask = self._full.ask
-        spec = lowered(ask.spec, whole=False, fixed=ask.fixed)
+        spec = lowered(ask.spec, whole=False, kept=lambda name: zoned and name not in zoned, fixed=ask.fixed)
         ask = replace(ask, spec=spec, requests=self._world.inventory.devices.classes.judged(pod_requests(spec)[0]))
         fewer = judge(sorted_apart(rooms(ask, self._world)).constraints, self._world).hard
         old = [at for at, judged in enumerate(self._full.hard) if type(judged.constraint) is type(fewer[0].constraint)]

@@ -66,7 +66,7 @@ def _fixes(
         zones = lowered_to_zones(verdict.hard, best, remaining, ask, world)
         lowered = None if zones else lowered_for_pod(verdict, best, remaining, ask, world)
         if zones:
-            yield Drop.of(best, relaxation.verbs, _gain(zones.nodes), zones.to)
+            yield Drop.of(best, relaxation.verbs, _gain(zones.fitting), zones.to)
         elif lowered:
             lowerable, amounts, fitting = lowered
             yield lowerable.fix(best, relaxation.verbs, _gain(fitting), amounts)

@@ -3,7 +3,8 @@
 Each clause is one that an operator states, and each fix is tried before it is named (``docs/fusion.md``).
 """
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+import itertools
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -11,7 +12,7 @@ from msgspec.structs import replace
 
 from webhook.placement.decision.refusal.conflict import answered_in_turn, smallest_failing
 from webhook.placement.decision.refusal.refusal import Refusal, cannot_hold
-from webhook.placement.fusion.application import Application, PhysicalOperator
+from webhook.placement.fusion.application import Application, stated_clauses
 from webhook.placement.fusion.graph import TOO_LARGE
 from webhook.placement.fusion.rules.channels import EXLOCATION, ISOLATION
 from webhook.placement.fusion.rules.partition_colocation import contracted
@@ -20,6 +21,7 @@ from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.jobs.operators.fusion_search import ALL, FusionOutcome, FusionSearch
 from webhook.placement.jobs.refused_elements import RefusedElement, certain, refuse_elements
 from webhook.placement.kube.quantity import format_quantity
+from webhook.placement.objects.jobs.job_operators import JobOperator
 from webhook.placement.objects.jobs.job_spec import ELEMENT_LIMIT, Fusion, JobSpec
 from webhook.placement.planning.refusal.group_refusal import NO_TIME
 from webhook.placement.planning.search.solver import Solving
@@ -43,17 +45,24 @@ _OF_CLUSTER: Final = (AddNode, EnlargePool, NodeFix, ShrinkPool)
 _OPTIONS: Final = frozenset({"restartable", "relocatable", "template"})
 """What an operator states and all operators of its element must state, too."""
 
+_OPTIONAL: Final = ("restartable", "relocatable")
+"""Options of an operator that are true by default."""
+
 _FIXES: Final = 2
 """Fixes that are named."""
 
 
 class _Item(Struct, frozen=True):
-    """Something that the Job states: of an operator, or in ``spec.fusion`` for all of them."""
+    """Something that the Job states: of an operator, or in ``spec.fusion`` for all of them.
 
-    operator: int
+    ``copies`` are the operator's positions, one in each channel of its parallel region, since users can only change it
+    in all of them. ``clauses`` are those of the copies if it is a clause of the placement.
+    """
+
     field: str
     text: str
-    clause: PlacementClause | None = None
+    copies: tuple[int, ...] = ()
+    clauses: tuple[PlacementClause, ...] = ()
 
 
 async def refuse_fusion(
@@ -74,16 +83,17 @@ async def refuse_fusion(
     items = _items(spec, application)
     if len(items) > _STATED:
         items = []
+    edited = search.edited(spec, application)
 
     async def fails(kept: Sequence[_Item]) -> bool | None:
-        return await _fails(search, spec, application, [one for one in items if one not in kept], solving)
+        return await _fails(edited, spec, application, [one for one in items if one not in kept], solving)
 
     again = count > ALL or not _monotonic(items, spec)
     conflict = tuple(await answered_in_turn(smallest_failing(items, _TRIES, again=again), fails)) if items else ()
     explained = await search.explained(outcome.first.spec)
     if not conflict and explained.refused:
         return explained
-    fixes_of_job = [fix async for fix in _fixes(search, spec, application, conflict, solving)]
+    fixes_of_job = [fix async for fix in _fixes(edited, spec, application, conflict, solving)]
     changes = explained.refusal.fixes if explained.refusal else ()
     fixes = [*(fix for fix in changes if isinstance(fix, _OF_CLUSTER)), *fixes_of_job][:_FIXES]
     start = cannot_hold([item.text for item in conflict])
@@ -102,7 +112,7 @@ def _monotonic(items: Sequence[_Item], spec: JobSpec) -> bool:
     cost may request what every element does.
     """
     requested = spec.resources or (spec.processing_element and spec.processing_element.resources)
-    named = (item.clause.argument for item in items if item.clause is not None)
+    named = (clause.argument for item in items for clause in item.clauses[:1])
     return (
         not requested
         and _OPTIONS.isdisjoint(item.field for item in items)
@@ -150,8 +160,9 @@ async def _contradicted(
     something else is in the way.
     """
     wrong = outcome.wrong[0]
-    clauses = wrong.clauses
     items = {item.text: item for item in _items(spec, application)}
+    words = _words(items.values(), application)
+    clauses = tuple(dict.fromkeys(words.get(text, text) for text in wrong.clauses))
     fixes: list[Fix] = []
     perhaps: list[Fix] = []
     partly: list[Fix] = []
@@ -198,7 +209,7 @@ async def _fixes(
             yield Advice(words)
     for item in conflict:
         changed_model = _without(spec, application, [item])
-        if item.operator >= 0 and solving.left() > 0 and (await search.find(*changed_model)).found is not None:
+        if item.copies and solving.left() > 0 and (await search.find(*changed_model)).found is not None:
             yield Advice(f"drop {item.text}")
 
 
@@ -206,26 +217,48 @@ def _items(spec: JobSpec, application: Application) -> list[_Item]:
     """All that restricts the fusion or the placement."""
     items: list[_Item] = []
     if scheme_of(spec.fusion) is Scheme.LEGACY:
-        items.append(_Item(-1, "legacy", "legacy: true"))
+        items.append(_Item("legacy", "legacy: true"))
     if spec.fusion and spec.fusion.type in {ISOLATION, EXLOCATION}:
-        items.append(_Item(-1, "type", f"type: {spec.fusion.type}"))
+        items.append(_Item("type", f"type: {spec.fusion.type}"))
+    copies: dict[str, list[int]] = {}
     for at, operator in enumerate(application.operators):
-        items += _of_operator(at, operator)
+        copies.setdefault(operator.stated, []).append(at)
+    by_name = {stated.name: stated for stated in spec.operators or ()}
+    for name, places in copies.items():
+        items += _of_operator(by_name[name], places, application)
     return items
 
 
-def _of_operator(at: int, operator: PhysicalOperator) -> Iterator[_Item]:
-    for clause in operator.clauses:
-        yield _Item(at, "clauses", operator.says(clause), clause)
-    for option in ("restartable", "relocatable"):
-        if not getattr(operator, option):
-            yield _Item(at, option, operator.says(f"{option}: false"))
-    if operator.template is not None:
-        yield _Item(at, "template", operator.says("template"))
+def _of_operator(stated: JobOperator, copies: Sequence[int], application: Application) -> Iterator[_Item]:
+    operators = [application.operators[at] for at in copies]
+    first, everywhere = operators[0], tuple(copies)
+    written = stated_clauses(stated.placement or "")
+    for text, *clauses in zip(written, *(operator.clauses for operator in operators), strict=False):
+        yield _Item("clauses", f"{stated.name}: {text}", everywhere, tuple(clauses))
+    for option in _OPTIONAL:
+        if not getattr(first, option):
+            yield _Item(option, f"{stated.name}: {option}: false", everywhere)
+    if first.template is not None:
+        yield _Item("template", f"{stated.name}: template", everywhere)
     for amount in ("cost", "memory"):
-        value = getattr(operator, amount)
+        value = getattr(first, amount)
         if value:
-            yield _Item(at, amount, operator.says(f"{amount} {format_quantity(value)}"))
+            yield _Item(amount, f"{stated.name}: {amount} {format_quantity(value)}", everywhere)
+
+
+def _words(items: Iterable[_Item], application: Application) -> dict[str, str]:
+    """What the Job states, by what a rule says of it: a clause of an operator in a channel is one of the operator."""
+    operators = application.operators
+    words = {
+        operators[at].says(f"{option}: true"): f"{operators[at].stated}: {option}: true"
+        for at in range(len(operators))
+        for option in _OPTIONAL
+    }
+    for item in items:
+        what = item.text.partition(": ")[2]
+        for at, clause in itertools.zip_longest(item.copies, item.clauses):
+            words[operators[at].says(clause or what)] = item.text
+    return words
 
 
 def _without(spec: JobSpec, application: Application, dropped: Sequence[_Item]) -> tuple[JobSpec, Application]:
@@ -233,14 +266,13 @@ def _without(spec: JobSpec, application: Application, dropped: Sequence[_Item]) 
     operators = list(application.operators)
     fusion = spec.fusion
     for item in dropped:
-        if item.operator < 0 and fusion is not None:
+        if not item.copies and fusion is not None:
             fusion = replace(fusion, **{item.field: None})
-            continue
-        operator = operators[item.operator]
-        if item.clause is not None:
-            kept = tuple(one for one in operator.clauses if one is not item.clause)
-            operators[item.operator] = replace(operator, clauses=kept)
-        else:
-            default = True if item.field in {"restartable", "relocatable"} else None
-            operators[item.operator] = replace(operator, **{item.field: default})
+        for at, clause in itertools.zip_longest(item.copies, item.clauses):
+            if clause is not None:
+                kept = tuple(one for one in operators[at].clauses if one is not clause)
+                operators[at] = replace(operators[at], clauses=kept)
+            else:
+                default = True if item.field in _OPTIONAL else None
+                operators[at] = replace(operators[at], **{item.field: default})
     return replace(spec, fusion=fusion), replace(application, operators=tuple(operators))

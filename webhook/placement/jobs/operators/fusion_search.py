@@ -25,7 +25,7 @@ from webhook.placement.jobs.applied_job import applied_world, open_pools
 from webhook.placement.jobs.element_pods import KnownPods, common_of, element_steps
 from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.jobs.operators.fusion_bound import CostBound, boundable, costs_of, without_isolation
-from webhook.placement.jobs.operators.scaling import UNFUSED, EarlierFusion
+from webhook.placement.jobs.operators.scaling import NOTHING, UNFUSED, EarlierFusion
 from webhook.placement.jobs.refused_elements import RefusedElement, judged_alone
 from webhook.placement.jobs.whole_job import AppliedJob, judged
 from webhook.placement.kube.bits import to_slots
@@ -98,6 +98,7 @@ class FusionSearch:
         self._later = False
         self._scaling = earlier.scaling
         self._previous = earlier.elements
+        self._stated: tuple[JobSpec, Application] | None = None
         self._before: Mapping[str, str] = {name: one.name for one in earlier.elements for name in one.operators}
 
     async def find(self, spec: JobSpec, application: Application) -> FusionOutcome:
@@ -198,7 +199,7 @@ class FusionSearch:
         finest = self._candidate(spec, graph, _finest(graph))
         costs = costs_of(graph, [element.name for element in finest.elements])
         world, pools = await self._world(finest.spec)
-        staying = self._scaling.staying(finest.spec)
+        staying = self._staying(finest.spec)
         # What may be fused anew is replaced then, and its new pod may run elsewhere.
         moving = {} if self._scaling.kept else {name: self._scaling.requests.get(name, {}) for name in staying}
         relaxed = fused(spec, without_isolation(graph.application), finest.elements)
@@ -254,7 +255,7 @@ class FusionSearch:
         """Whether each element can run by itself, as far as that does not depend on how many there are."""
         if spec.resources is not None:
             return True  # each number of elements has other shares
-        staying = self._scaling.staying(candidate.spec)
+        staying = self._staying(candidate.spec)
         for place, block in enumerate(candidate.partition.blocks):
             if candidate.elements[place].name in staying:
                 continue
@@ -310,6 +311,26 @@ class FusionSearch:
         search._solving, search._later, search._latest = solving, later, None  # noqa: SLF001 -- of this class
         return search
 
+    def edited(self, spec: JobSpec, application: Application) -> "FusionSearch":
+        """The search for what this Job becomes once it is edited.
+
+        What runs of it and would stay is not replaced yet, so it stays where it is, and counts with what it requests.
+        """
+        search = self._with(self._solving, later=self._later)
+        search._stated = spec, application  # noqa: SLF001 -- of this class
+        return search
+
+    def _staying(self, spec: JobSpec) -> dict[str, str]:
+        """The nodes of those elements of the fused Job that run and stay."""
+        if self._scaling is NOTHING or self._stated is None:
+            return self._scaling.staying(spec)
+        elements = [
+            FusedElement(one.name or "", tuple(operator.name or "" for operator in one.operators or ()))
+            for one in spec.processing_elements or ()
+        ]
+        stated, application = self._stated
+        return self._scaling.staying(fused(stated, application, elements))
+
     async def _verdict(self, spec: JobSpec) -> JobVerdict:
         """The verdict on the Job that a fusion makes."""
         world, pools = await self._world(spec)
@@ -321,7 +342,7 @@ class FusionSearch:
         return await judged(self._applied(spec, pools), world, self._solving)
 
     def _applied(self, spec: JobSpec, pools: Sequence[Pool]) -> AppliedJob:
-        return AppliedJob(*self._job, spec, pools, self._scaling.staying(spec), self._known)
+        return AppliedJob(*self._job, spec, pools, self._staying(spec), self._known)
 
     def _candidate(self, spec: JobSpec, graph: Graph, partition: Partition) -> TriedFusion:
         operators = graph.application.operators
