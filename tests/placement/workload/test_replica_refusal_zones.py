@@ -140,6 +140,18 @@ def test_a_refusal_looks_at_kinds_of_zones_and_not_at_each_node_or_pod() -> None
     assert refused(500) <= refused(50) + 50
 
 
+def test_a_refusal_of_many_containers_and_kinds_of_zones_is_cheap() -> None:
+    """Seven containers have 128 choices of two zones for each kind of zones."""
+    inventory = nodes_of(*[zones(6 + at % 7, 6 + at // 7) for at in range(49)])
+    others = [container(f"c{at}", 1) for at in range(6)]
+
+    def refused() -> str:
+        return fix(APART, 49, inventory, container("a", 11), *others)
+
+    assert refused() == "lower requests cpu 17 by NUMA zone to cpu 12 (a: cpu 6) (49 of 49 would fit)"
+    assert calls(refused) < 200_000
+
+
 @pytest.mark.parametrize(
     ("topology", "needs", "count"),
     [
