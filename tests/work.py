@@ -1,4 +1,4 @@
-"""What a call costs: calls of functions, which are as many on a busy machine, and seconds of CPU, which are not.
+"""What a call costs: calls of functions, as many on a busy machine, seconds of CPU, which are not, and memory it keeps.
 
 A bound on calls finds a loop that has come to depend on the square of its input. A regular expression that goes
 back and forth is one call, so the seconds are bounded as well: generously every day, exactly at night.
@@ -8,6 +8,7 @@ import cProfile
 import gc
 import sys
 import time
+import tracemalloc
 from collections.abc import Callable
 from types import FrameType
 from typing import Final, NamedTuple
@@ -59,6 +60,20 @@ def own_calls(function: Callable[[], object]) -> int:
     finally:
         sys.setprofile(profiler)
     return made
+
+
+def kept(function: Callable[[], object]) -> int:
+    """The bytes that are in use after a call and were not before, without those of garbage."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        function()
+        gc.collect()
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    return after - before
 
 
 def seconds(function: Callable[[], object], limit: float) -> float:

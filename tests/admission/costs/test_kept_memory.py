@@ -1,12 +1,11 @@
 """What is kept between reviews is small, whatever pods hold: the API server checks most of a pod after its webhooks."""
 
-import gc
-import tracemalloc
 from collections.abc import Callable
 
 import pytest
 
 from tests.builders import Json, cluster, node, nodes, pod, review
+from tests.work import kept
 from webhook.admission.mutate import Known, Ruling, mutate
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.quantity import NANO
@@ -87,15 +86,9 @@ def test_little_is_kept_of_what_pods_hold(case: Callable[[int], Json]) -> None:
     def reviewed(at: int) -> None:
         mutate(review(case(at)), inventory, Policy(), known)
 
-    reviewed(0)
-    gc.collect()
-    tracemalloc.start()
-    try:
-        before, _ = tracemalloc.get_traced_memory()
+    def all_reviewed() -> None:
         for at in range(1, PODS + 1):
             reviewed(at)
-        gc.collect()
-        after, _ = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert after - before < KEPT
+
+    reviewed(0)
+    assert kept(all_reviewed) < KEPT

@@ -1,8 +1,6 @@
 """Room of applications is kept elsewhere where pods come on other nodes than planned: by the worker, on its own."""
 
-import gc
 import itertools
-import tracemalloc
 from collections.abc import Coroutine, Sequence
 from typing import Any, Literal
 
@@ -13,7 +11,7 @@ from tests.answers import warnings
 from tests.builders import GIB, NAMESPACE, bound_pod, cluster, node, nodes, pool
 from tests.cluster.judging.application_reviews import POLICY, application_review, ray_spec
 from tests.cluster.judging.test_promises import Promising
-from tests.work import own_calls
+from tests.work import kept, own_calls
 from webhook.admission.answer import RightsQuestion
 from webhook.admission.checks import applications
 from webhook.cluster.judging import promised_applications
@@ -383,15 +381,11 @@ def test_of_an_application_only_what_is_judged_later_is_kept() -> None:
     """Neither its object, nor what was found out about all nodes: a thousand applications would take gigabytes."""
     displaced = Displaced(cluster(nodes(1000)))
     assert displaced.allows(_large("first"))  # what is kept once
-    kept = []
-    tracemalloc.start()
-    try:
-        for at in range(4):
-            assert displaced.allows(_large(f"next-{at}"))
-            gc.collect()
-            kept.append(tracemalloc.get_traced_memory()[0])
-    finally:
-        tracemalloc.stop()
-    assert displaced.inventory.promised == 5
+    numbers = itertools.count()
+
+    def another() -> None:
+        assert displaced.allows(_large(f"next-{next(numbers)}"))
+
     # A table of the interpreter may grow meanwhile, for one of them.
-    assert min(after - before for before, after in itertools.pairwise(kept)) < 30_000
+    assert min(kept(another) for _ in range(4)) < 30_000
+    assert displaced.inventory.promised == 5
