@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.constraints.constraint import Constraint, Finished, Reason
-from webhook.placement.constraints.families import FAMILIES, LAST
+from webhook.placement.constraints.families import FAMILIES, LAST, rooms
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import NodeTerm, PodSpec, Requirement, required_terms
 from webhook.placement.kube.selection.selector import matching_all, matching_any
@@ -145,6 +145,16 @@ def judge(constraints: Sequence[Constraint], world: World) -> Verdict:
 
 _ANY_OTHER = frozenset({"Exists", "NotIn"})
 """Operators of requirements that a label value which no node has yet always meets."""
+
+
+def judged_rooms(ask: Ask, world: World) -> tuple[Judged, ...]:
+    """The conditions on room for what the pod requests, with the nodes that meet each."""
+    return judge(sorted_apart(rooms(ask, world)).constraints, world).hard
+
+
+def zoned(hard: Iterable[Judged]) -> bool:
+    """Whether kubelets have to align requests with their NUMA zones by one of the constraints."""
+    return any(judged.constraint.zoned for judged in hard)
 
 
 def effects_of(constraints: Iterable[Constraint], world: World) -> list[Effect]:

@@ -75,7 +75,7 @@ def _aggregated(spec: PodSpec, invalid: list[Invalid]) -> Nanos:
 
 
 def lowered(
-    spec: PodSpec, *, whole: bool, kept: Callable[[str], object] = lambda _: False, fixed: Collection[str] = ()
+    spec: PodSpec, *, whole: bool, kept: Callable[[str], object] | None = None, fixed: Collection[str] = ()
 ) -> PodSpec:
     """The pod spec with all requests and limits removed or as small as possible; the runtime's overhead stays.
 
@@ -87,7 +87,7 @@ def lowered(
     def least(amounts: Mapping[str, Amount] | None) -> dict[str, Amount]:
         small: dict[str, Amount] = {}
         for name, amount in (amounts or {}).items():
-            if kept(name):
+            if kept is not None and kept(name):
                 small[name] = amount
             elif whole and name == "cpu":
                 small[name] = "1m" if (parse_quantity(amount) or 0) % NANO else 1

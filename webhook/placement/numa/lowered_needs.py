@@ -49,8 +49,8 @@ def lowered_needs(
                 amount = min(zone.get(name, 0) - _kept(name, beside), total.get(name, 0) - _kept(name, later))
                 amounts[name] = rounded(name, min(amounts[name], max(0, amount)), amounts[name])
             if one.life is not Life.BEFORE:
-                for every in (zone, total):
-                    every |= {name: every[name] - amounts[name] for name in every.keys() & amounts.keys()}
+                for supply in (zone, total):
+                    supply |= {name: supply[name] - amounts[name] for name in supply.keys() & amounts.keys()}
             lowered.append(replace(one, amounts=tuple(sorted(amounts.items()))))
         yield tuple(lowered)
 

@@ -101,6 +101,10 @@ class Ask(Struct, frozen=True, gc=False):
         """The names of containers whose requests no user writes, because an operator adds them."""
         return self.completed.added if self.completed else frozenset()
 
+    def requesting(self, spec: PodSpec, world: World) -> "Ask":
+        """What the pod asks for with this spec, of which only the requests are others."""
+        return replace(self, spec=spec, requests=world.inventory.devices.classes.judged(pod_requests(spec)[0]))
+
     @property
     def priority(self) -> int:
         """The priority of the pod."""

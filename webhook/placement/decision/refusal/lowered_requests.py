@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from webhook.placement.constraints.constraint import Constraint
 from webhook.placement.decision.refusal.conflict import Search, answered
 from webhook.placement.decision.replica_fit import ReplicaFit
-from webhook.placement.decision.verdict import Judged, Verdict
+from webhook.placement.decision.verdict import Judged, Verdict, zoned
 from webhook.placement.inventory.capacity import Row
 from webhook.placement.kube.amounts import Tally, amount, ordered
 from webhook.placement.kube.bits import Bits, to_slots
@@ -62,8 +62,7 @@ class Lowerable(Struct, frozen=True):
     def of(cls, constraint: Constraint, ask: Ask, *, droppable: bool = False) -> "Lowerable | None":
         """The requests by a constraint of a pod; ``None`` if they are none, or have to be dropped, or are too many."""
         clause = constraint.clause
-        own = constraint.rule == Rule.REQUESTS and constraint.verb == LOWER
-        if clause is None or not own or not 0 < len(constraint.requests) <= _REQUESTED:
+        if clause is None or not lowers(constraint) or not 0 < len(constraint.requests) <= _REQUESTED:
             return None
         bound = ask.provision.cpu_bound
         fixed = bound or ask.fixed or ask.spec.overhead
@@ -119,6 +118,11 @@ class Lowerable(Struct, frozen=True):
         return Drop.of(dropped, verbs, gain, ", ".join(f"{one} {amount(one, amounts[one])}" for one in lower))
 
 
+def lowers(constraint: Constraint) -> bool:
+    """Whether the constraint is about requests that can be lowered."""
+    return constraint.rule == Rule.REQUESTS and constraint.verb == LOWER
+
+
 def shares(amounts: Iterable[int], resource: str, requested: int, count: int) -> set[int]:
     """The amounts that up to ``count`` pods on one node could each have of it, rounded down as ``requested`` is."""
     units = _units(resource, requested)
@@ -162,7 +166,7 @@ def lowered_for_pod(
     lowerable = _lowerable(verdict.hard, ask, dropped)
     if lowerable is None:
         return None
-    if world.inventory.topologies.by_node and _zoned(verdict.hard) and not _zoned(remaining):
+    if world.inventory.topologies.by_node and zoned(verdict.hard) and not zoned(remaining):
         return None
     # What hardware requirements ask for together with the requests is judged as if these were not lowered.
     sums = (judged for judged in verdict.hard if judged.constraint.requests and judged.constraint.clause not in dropped)
@@ -184,11 +188,6 @@ def lowered_for_pod(
     offered = {one: lowerable.steps(one, row.tolist(), 1) for one, row in rows.items()}
     amounts = answered(lowerable.largest(offered), lambda amounts: not fitting(amounts))
     return None if amounts is None else (lowerable, amounts, fitting(amounts))
-
-
-def _zoned(hard: Iterable[Judged]) -> bool:
-    """Whether kubelets have to align requests with their NUMA zones."""
-    return any(judged.constraint.zoned for judged in hard)
 
 
 def _offered(resource: str, pinned: Bits, world: World) -> Row:

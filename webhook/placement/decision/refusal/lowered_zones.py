@@ -14,17 +14,15 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.placement.constraints.constraint import Constraint, StandingConstraint
-from webhook.placement.constraints.families import rooms
-from webhook.placement.decision.refusal.lowered_requests import SHARES, rounded_as
+from webhook.placement.constraints.constraint import StandingConstraint
+from webhook.placement.decision.refusal.lowered_requests import SHARES, lowers, rounded_as
 from webhook.placement.decision.replica_fit import ReplicaFit
-from webhook.placement.decision.verdict import Judged, judge, sorted_apart
+from webhook.placement.decision.verdict import Judged, judged_rooms, zoned
 from webhook.placement.inventory.capacity import Row
-from webhook.placement.kube.amounts import Tally, nano, ordered
+from webhook.placement.kube.amounts import nano, ordered
 from webhook.placement.kube.bits import Bits, slots, to_slots
 from webhook.placement.kube.pod import Container, PodSpec, Resources
 from webhook.placement.kube.quantity import NANO, format_quantity
-from webhook.placement.kube.requests import pod_requests
 from webhook.placement.kube.resource_name import CPU
 from webhook.placement.numa.lowered_needs import lowered_needs, pods_in_zones
 from webhook.placement.numa.needs import ContainerNeeds, NumaNeeds, is_memory, together
@@ -34,9 +32,7 @@ from webhook.placement.request.ask import Ask
 from webhook.placement.request.numa_needs import needs_of
 from webhook.placement.request.world import World
 from webhook.placement.text.clause import REQUESTED, Clause
-from webhook.placement.text.fix import LOWER
 from webhook.placement.text.problem import CLAUSE_LIMIT, enumerated, shorten
-from webhook.placement.text.rule import Rule
 
 _KINDS: Final = 16
 """Maximum number of kinds of zones whose amounts are tried."""
@@ -90,7 +86,7 @@ def lowered_to_zones(
     nodes = _without_requests(remaining, world)
 
     def fitting(spec: PodSpec) -> int:
-        room = world.inventory.nodes.capacity.fits(_requests(spec, world))
+        room = world.inventory.nodes.capacity.fits(ask.requesting(spec, world).requests)
         return _aligning(spec, nodes & room, world).bit_count()
 
     ways = _Ways(ask.spec, nodes, world)
@@ -109,18 +105,17 @@ def replicas_lowered_to_zones(
     ``None`` also unless requests are ``dropped``. Pods may share a zone, each with as much of it. Those on one node
     have zones beside each other.
     """
-    lowers = any(_lowers(judged.constraint) for judged in fit.hard if judged.constraint.clause == dropped)
-    if not lowers or not _zoned(fit.hard, ask, world):
+    lowered = any(lowers(judged.constraint) for judged in fit.hard if judged.constraint.clause == dropped)
+    if not lowered or not _zoned(fit.hard, ask, world):
         return None
     others = [judged for judged in fit.hard if not (judged.constraint.zoned or judged.constraint.requests)]
     nodes = _without_requests(others, world)
     bounds = _ZoneBounds(nodes, world, most)
 
     def fitting(spec: PodSpec) -> int:
-        lower = replace(ask, spec=spec, requests=_requests(spec, world))
-        room = judge(sorted_apart(rooms(lower, world)).constraints, world).hard
+        lower = ask.requesting(spec, world)
         aligned = Judged(StandingConstraint(), _aligning(spec, nodes, world))
-        return ReplicaFit(lower, (*others, *room, aligned), world, bounds.of(spec)).room(most)
+        return ReplicaFit(lower, (*others, *judged_rooms(lower, world), aligned), world, bounds.of(spec)).room(most)
 
     ways = _Ways(ask.spec, nodes, world, most)
     every = range(len(ways.alike))
@@ -146,16 +141,11 @@ class _ZoneBounds:
         return bounds
 
 
-def _lowers(constraint: Constraint) -> bool:
-    """Whether the constraint is about requests that can be lowered."""
-    return constraint.rule == Rule.REQUESTS and constraint.verb == LOWER
-
-
 def _zoned(hard: Iterable[Judged], ask: Ask, world: World) -> bool:
     """Whether requests by NUMA zone are among the constraints of a pod whose containers are given no amounts."""
     if not world.inventory.topologies.by_node or ask.provision is not BARE:
         return False
-    return any(judged.constraint.zoned for judged in hard)
+    return zoned(hard)
 
 
 def _without_requests(hard: Iterable[Judged], world: World) -> Bits:
@@ -282,11 +272,6 @@ def _lowered(resources: Resources, amounts: Mapping[str, int]) -> Resources:
     return replace(
         resources, requests={**(resources.requests or {}), **said}, limits={**(resources.limits or {}), **said}
     )
-
-
-def _requests(spec: PodSpec, world: World) -> Tally:
-    """What the spec requests, as it is judged."""
-    return world.inventory.devices.classes.judged(pod_requests(spec)[0])
 
 
 def _aligning(spec: PodSpec, nodes: Bits, world: World) -> Bits:

@@ -9,18 +9,22 @@ import functools
 from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
-from msgspec.structs import replace
-
 from webhook.placement.constraints.constraint import Constraint, Spread, Tie
-from webhook.placement.constraints.families import rooms
 from webhook.placement.decision.merge import foreign_labels
 from webhook.placement.decision.refusal.relaxation import REFUSED
 from webhook.placement.decision.replica_fit import ReplicaFit
 from webhook.placement.decision.tolerated_hosts import may_open, refuse_tolerations
-from webhook.placement.decision.verdict import Judged, constraints_of, effects_of, judge, sorted_apart, spreads
+from webhook.placement.decision.verdict import (
+    Judged,
+    constraints_of,
+    effects_of,
+    judge,
+    judged_rooms,
+    spreads,
+)
 from webhook.placement.kube.containers import NO_RESOURCES
 from webhook.placement.kube.pod import Pod, PodSpec
-from webhook.placement.kube.requests import lowered, pod_requests
+from webhook.placement.kube.requests import lowered
 from webhook.placement.pod_defaults.completed_pod import CompletedPod
 from webhook.placement.provision.provision import BARE
 from webhook.placement.request.ask import Ask, read
@@ -31,9 +35,6 @@ from webhook.placement.text.clause import REQUESTED, Clause, Source, zoned_alone
 
 _OF_FINISHED_POD: Final = frozenset({Source.ANTI_AFFINITY, Source.SPREAD})
 """Sources of the constraints that read the pod with all that is added to it, so that each clause may change them."""
-
-_ALL: Final = frozenset[str]()
-"""Less of all resources is to be requested, as :func:`zoned_alone` says it."""
 
 _NO_SPEC: Final = PodSpec()
 
@@ -80,7 +81,6 @@ class PartialPods:
         self._less: dict[frozenset[str], tuple[JudgedPod, list[Clause | None]]] = {}
         """The pod with lower requests, by the resources of which less is requested; by none if less of all is."""
         self._clauses = [judged.constraint.clause for judged in hard]
-        self._zoned = bool(world.inventory.topologies.by_node) and any(judged.constraint.zoned for judged in hard)
         self._requests = frozenset(clause for clause in self._clauses if clause and clause.source in REQUESTED)
         self._tangled = frozenset(self._clauses) if _entangled(pod, ask, world) else self._inseparable()
 
@@ -116,7 +116,8 @@ class PartialPods:
             return Partial(decided, range(len(decided.hard))) if decided else None
         stated, clauses = self._full, self._clauses
         if not self._requests.isdisjoint(dropped):
-            stated, clauses = self._lowered(zoned_alone(dropped) if self._zoned else _ALL)
+            zones = self._world.inventory.topologies.by_node
+            stated, clauses = self._lowered(zoned_alone(dropped)) if zones else self._lowered()
         return Partial(stated, [at for at, clause in enumerate(clauses) if clause is None or clause not in dropped])
 
     def _inseparable(self) -> frozenset[Clause | None]:
@@ -154,28 +155,28 @@ class PartialPods:
         spec = self._pod.spec or _NO_SPEC
         if spec.resources is not None:  # even empty ones keep the default from its containers
             return True
-        stated = [container.resources for container in (*(spec.containers or ()), *(spec.init_containers or ()))]
-        return any(own is not None and own != NO_RESOURCES for own in stated)
+        containers = (*(spec.containers or ()), *(spec.init_containers or ()))
+        return any(one.resources is not None and one.resources != NO_RESOURCES for one in containers)
 
-    def _lowered(self, zoned: frozenset[str]) -> tuple[JudgedPod, list[Clause | None]]:
+    def _lowered(self, zoned: frozenset[str] = frozenset()) -> tuple[JudgedPod, list[Clause | None]]:
         """The pod with the smallest requests, and its clauses: only the conditions on room are others.
 
         If there are ``zoned`` resources, requests of these alone are lowered.
         """
         if not self._states_amounts:
             return self._full, self._clauses
-        if zoned not in self._less:
-            self._less[zoned] = self._lower(zoned)
-        return self._less[zoned]
-
-    def _lower(self, zoned: frozenset[str]) -> tuple[JudgedPod, list[Clause | None]]:
+        if zoned in self._less:
+            return self._less[zoned]
         ask = self._full.ask
-        spec = lowered(ask.spec, whole=False, kept=lambda name: zoned and name not in zoned, fixed=ask.fixed)
-        ask = replace(ask, spec=spec, requests=self._world.inventory.devices.classes.judged(pod_requests(spec)[0]))
-        fewer = judge(sorted_apart(rooms(ask, self._world)).constraints, self._world).hard
-        old = [at for at, judged in enumerate(self._full.hard) if type(judged.constraint) is type(fewer[0].constraint)]
+        kept = (lambda name: name not in zoned) if zoned else None
+        spec = lowered(ask.spec, whole=False, kept=kept, fixed=ask.fixed)
+        ask = ask.requesting(spec, self._world)
+        fewer = judged_rooms(ask, self._world)
+        family = type(fewer[0].constraint)
+        old = [at for at, judged in enumerate(self._full.hard) if type(judged.constraint) is family]
         hard = (*self._full.hard[: old[0]], *fewer, *self._full.hard[old[-1] + 1 :])
-        return JudgedPod(ask, hard, self._world), [judged.constraint.clause for judged in hard]
+        self._less[zoned] = JudgedPod(ask, hard, self._world), [judged.constraint.clause for judged in hard]
+        return self._less[zoned]
 
 
 def anew(pod: Pod, namespace: str, world: World, dropped: Collection[Clause]) -> JudgedPod | None:

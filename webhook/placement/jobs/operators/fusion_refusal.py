@@ -42,11 +42,11 @@ _STATED: Final = 200
 _OF_CLUSTER: Final = (AddNode, EnlargePool, NodeFix, ShrinkPool)
 """Fixes that were tried with the best fusion, and change the cluster or a pool."""
 
-_OPTIONS: Final = frozenset({"restartable", "relocatable", "template"})
-"""What an operator states and all operators of its element must state, too."""
-
 _OPTIONAL: Final = ("restartable", "relocatable")
 """Options of an operator that are true by default."""
+
+_OPTIONS: Final = frozenset({*_OPTIONAL, "template"})
+"""What an operator states and all operators of its element must state, too."""
 
 _FIXES: Final = 2
 """Fixes that are named."""
